@@ -110,7 +110,8 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 	if err == nil {
 		return 0
 	}
-	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
+	var usage *verdict.Usage
+	if !errors.As(err, &usage) && strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		err = verdict.Usagef("%s (see '%s --help')", err, root.Name())
 	}
 	code := exit(err)
