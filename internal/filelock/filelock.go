@@ -1,0 +1,58 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package filelock is an advisory lock between processes, held by an open file
+// and released by the system when its process ends, however it ends.
+package filelock
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// A Lock is held until Unlock.
+type Lock struct{ f *os.File }
+
+// Try takes the lock on path, which is created when absent. It returns nil and
+// no error when somebody else holds it.
+func Try(path string) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|closeOnExec, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := tryLock(f)
+	if err != nil || !ok {
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		return nil, nil
+	}
+	return &Lock{f}, nil
+}
+
+// Wait takes the lock on path, waiting until it is free or ctx ends. waiting,
+// if not nil, is called once when it is not free at first.
+func Wait(ctx context.Context, path string, waiting func()) (*Lock, error) {
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		l, err := Try(path)
+		if l != nil || err != nil {
+			return l, err
+		}
+		if waiting != nil {
+			waiting()
+			waiting = nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("lock %s: %w", path, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Unlock releases the lock. The file stays: removing it would let two
+// processes hold locks on two files of the same name.
+func (l *Lock) Unlock() error { return l.f.Close() }
