@@ -5,7 +5,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"syscall"
 
@@ -25,5 +24,5 @@ func Explain(err error, dir string) error {
 	case errors.Is(err, syscall.ENOTDIR):
 		return verdict.Infraf("%s is not a folder (%w): name another cache with DIST_CACHE", dir, err)
 	}
-	return fmt.Errorf("store: %w", err)
+	return err
 }

@@ -1,0 +1,214 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/1bit-MONSTER/engine/internal/archive"
+	"github.com/1bit-MONSTER/engine/internal/atomicfile"
+	"github.com/1bit-MONSTER/engine/internal/filelock"
+	"github.com/1bit-MONSTER/engine/internal/progress"
+	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
+)
+
+// platform is how archives name what they are for.
+const platform = "linux-x86_64"
+
+// documents are the files of the repository that every archive carries. They
+// are not part of the component: a better README is no other program.
+var documents = []string{"LICENSE", "NOTICE", "README.md"}
+
+// Options say what to build from where to where.
+type Options struct {
+	Repo     string // the work tree
+	Out      string // the folder of archives
+	Cache    Cache
+	Go       GoPin
+	Progress *progress.Reporter
+}
+
+// A Result is what a build left.
+type Result struct {
+	Archive   string `json:"archive"` // its path
+	SHA256    string `json:"sha256"`
+	Size      int64  `json:"size"`
+	UpToDate  bool   `json:"up-to-date"` // nothing was to do
+	Hit       bool   `json:"hit"`        // the component was in the store
+	Version   string `json:"version"`
+	Component string `json:"component"` // t1: of its files
+	Source    string `json:"source"`
+	Commit
+}
+
+// A manifest is the archive's manifest.json.
+type manifest struct {
+	Schema    int    `json:"schema"`
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Platform  string `json:"platform"`
+	Component struct {
+		Name   string `json:"name"`
+		Digest string `json:"digest"`
+	} `json:"component"`
+	Source string `json:"source"`
+	Commit
+	Toolchain struct {
+		Module  string `json:"module"`
+		Version string `json:"version"`
+		Sum     string `json:"sum"`
+	} `json:"toolchain"`
+	Modules []Module       `json:"modules"`
+	Files   []manifestFile `json:"files"`
+}
+
+type manifestFile struct {
+	Path   string `json:"path"`
+	Mode   string `json:"mode"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Serve builds the program 1bit and packs it as
+// <Out>/1bit-<version>-linux-x86_64.tar.zst. When nothing changed since the
+// last call it does nothing.
+func Serve(ctx context.Context, o Options) (*Result, error) {
+	var err error
+	if o.Repo, err = filepath.Abs(o.Repo); err != nil {
+		return nil, err
+	}
+	if o.Repo, err = filepath.EvalSymlinks(o.Repo); err != nil {
+		return nil, err
+	}
+	if o.Out, err = filepath.Abs(o.Out); err != nil {
+		return nil, err
+	}
+	if st, err := os.Stat(o.Out); err == nil && !st.IsDir() {
+		return nil, verdict.Usagef("%s is a file: name a folder with --out", o.Out)
+	}
+	if r := upToDate(ctx, o); r != nil {
+		return r, nil
+	}
+	st, err := o.Cache.Store()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := o.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	if r := upToDate(ctx, o); r != nil {
+		return r, nil // somebody else built it while we waited
+	}
+	begun := now()
+	b := &serveBuild{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
+	c, l, err := b.component(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := pack(ctx, o, c, l)
+	if err != nil {
+		return nil, err
+	}
+	remember(o, r, l, begun)
+	return r, nil
+}
+
+// lock makes one build at a time of all that write to the same folder.
+func (o Options) lock(ctx context.Context) (*filelock.Lock, error) {
+	dir, err := o.Cache.mkdir("locks")
+	if err != nil {
+		return nil, err
+	}
+	lock, err := filelock.Wait(ctx, filepath.Join(dir, "build-"+digestName(o.Repo, o.Out)), func() {
+		o.Progress.Step("another build of this work tree is running; waiting for it")
+	})
+	return lock, store.Explain(err, o.Cache.Dir)
+}
+
+// pack writes the archive, unless the same one lies there.
+func pack(ctx context.Context, o Options, c *Component, l *sourceList) (*Result, error) {
+	if err := os.MkdirAll(o.Out, 0o777); err != nil {
+		return nil, explainOut(err, o.Out)
+	}
+	top := fmt.Sprintf("1bit-%s-%s", c.Version, platform)
+	r := &Result{
+		Archive: filepath.Join(o.Out, top+".tar.zst"), Hit: c.Hit, Version: c.Version,
+		Component: c.Digest, Source: c.Source, Commit: commitOf(ctx, o.Repo, l.files),
+	}
+	files, err := payload(o, c, r.Commit)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	count := &counter{}
+	write := func(w io.Writer) error {
+		return archive.Write(io.MultiWriter(w, sum, count), top, o.Go.Date, files)
+	}
+	if err := atomicfile.Create(r.Archive, 0o644, write); err != nil {
+		return nil, explainOut(err, o.Out)
+	}
+	r.SHA256, r.Size = hex.EncodeToString(sum.Sum(nil)), count.n
+	return r, nil
+}
+
+// payload lists the archive's files, manifest.json included.
+func payload(o Options, c *Component, commit Commit) ([]archive.File, error) {
+	m := manifest{Schema: 1, Name: "1bit", Version: c.Version, Platform: platform, Source: c.Source, Commit: commit, Modules: c.Modules}
+	m.Component.Name, m.Component.Digest = c.Name, c.Digest
+	m.Toolchain.Module, m.Toolchain.Version, m.Toolchain.Sum = "golang.org/toolchain", o.Go.Version, o.Go.Sum
+	var files []archive.File
+	for _, f := range c.Files {
+		path := filepath.Join(c.Path, filepath.FromSlash(f.Path))
+		files = append(files, archive.File{
+			Name: f.Path, Exec: f.Mode == "100755", Size: f.Size,
+			Open: func() (io.ReadCloser, error) { return os.Open(path) },
+		})
+		m.Files = append(m.Files, manifestFile{f.Path, f.Mode, f.Size, f.SHA256})
+	}
+	for _, name := range documents {
+		data, err := os.ReadFile(filepath.Join(o.Repo, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s is missing in %s: every archive carries it", name, o.Repo)
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, archive.Bytes(name, data))
+		sum := sha256.Sum256(data)
+		m.Files = append(m.Files, manifestFile{name, "100644", int64(len(data)), hex.EncodeToString(sum[:])})
+	}
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(files, archive.Bytes("manifest.json", append(data, '\n'))), nil
+}
+
+// explainOut is store.Explain for the folder of archives.
+func explainOut(err error, dir string) error {
+	explained := store.Explain(err, dir)
+	if explained == err {
+		return err
+	}
+	return verdict.Infraf("%s cannot be written (%w): name another folder with --out", dir, errors.Unwrap(explained))
+}
+
+type counter struct{ n int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
