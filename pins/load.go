@@ -1,0 +1,159 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pins
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"sort"
+	"strings"
+
+	"github.com/1bit-MONSTER/engine/internal/verdict"
+)
+
+// GroupsFile is the name of the file that is no pin but the list of groups.
+const GroupsFile = "groups.yaml"
+
+// A Set is all pins and groups of a folder.
+type Set struct {
+	Pins   []*Pin   `json:"pins"`   // by name
+	Groups []*Group `json:"groups"` // as in groups.yaml
+}
+
+// Pin returns the pin of that name, or nil.
+func (s *Set) Pin(name string) *Pin {
+	i := sort.Search(len(s.Pins), func(i int) bool { return s.Pins[i].Name >= name })
+	if i < len(s.Pins) && s.Pins[i].Name == name {
+		return s.Pins[i]
+	}
+	return nil
+}
+
+// Named is Pin for a name that a user gave: a usage error says what there is.
+func (s *Set) Named(name string) (*Pin, error) {
+	if p := s.Pin(name); p != nil {
+		return p, nil
+	}
+	return nil, verdict.Usagef("there is no pin %q; 'dist pins list' shows all", name)
+}
+
+// Group returns the group of that name, or nil.
+func (s *Set) Group(name string) *Group {
+	for _, g := range s.Groups {
+		if g.Name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+// GroupOf returns the group that a pin is a member of, or nil.
+func (s *Set) GroupOf(pin string) *Group {
+	for _, g := range s.Groups {
+		for _, m := range g.Members {
+			if m == pin {
+				return g
+			}
+		}
+	}
+	return nil
+}
+
+// Load reads and checks all pins of a folder, usually pins/ of the repository.
+// What is wrong with them is one error of type Errors that has everything.
+func Load(dir string) (*Set, error) {
+	if _, err := os.Stat(filepath.Join(dir, GroupsFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil, verdict.Usagef("%s has no %s: it is not a folder of pins", dir, GroupsFile)
+	}
+	return LoadFS(os.DirFS(dir), filepath.ToSlash(dir))
+}
+
+// LoadFS is Load for the root of a file system; shown stands before the file
+// names in problems.
+func LoadFS(fsys fs.FS, shown string) (*Set, error) {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("pins: %w", err)
+	}
+	s := &Set{}
+	var problems Errors
+	for _, e := range entries {
+		name := e.Name()
+		if path.Ext(name) != ".yaml" || strings.HasPrefix(name, ".") {
+			continue
+		}
+		data, err := readFile(fsys, name)
+		if err != nil {
+			return nil, fmt.Errorf("pins: %w", err)
+		}
+		d := &decoder{file: path.Join(shown, name), lines: map[string]int{}}
+		if name == GroupsFile {
+			s.Groups = d.groups(data)
+		} else if p := d.pin(data, strings.TrimSuffix(name, ".yaml")); p != nil {
+			s.Pins = append(s.Pins, p)
+		}
+		problems = append(problems, d.problems...)
+	}
+	sort.Slice(s.Pins, func(i, j int) bool { return s.Pins[i].Name < s.Pins[j].Name })
+	problems = append(problems, s.check()...)
+	if err := problems.sorted(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Parse reads and checks one pin file by itself; shown is its name in problems
+// and, without folder and extension, the name that the pin must have.
+func Parse(data []byte, shown string) (*Pin, error) {
+	d := &decoder{file: shown, lines: map[string]int{}}
+	p := d.pin(data, strings.TrimSuffix(path.Base(filepath.ToSlash(shown)), ".yaml"))
+	if err := d.problems.sorted(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// readFile reads at most one byte more than a pin file may have.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+func (d *decoder) pin(data []byte, want string) *Pin {
+	root := d.parse(data)
+	if root == nil {
+		return nil
+	}
+	p := &Pin{file: d.file, lines: d.lines}
+	d.decode(root, reflect.ValueOf(p).Elem(), "")
+	if p.Name != want {
+		d.problem(p.Line("name"), "name: the file is called %s.yaml, so the name must be %s, not %q", want, want, clip(p.Name))
+	}
+	d.problems = append(d.problems, p.check()...)
+	return p
+}
+
+func (d *decoder) groups(data []byte) []*Group {
+	root := d.parse(data)
+	if root == nil {
+		return nil
+	}
+	var groups []*Group
+	d.decode(root, reflect.ValueOf(&groups).Elem(), "groups")
+	for i, g := range groups {
+		g.file, g.lines, g.path = d.file, d.lines, fmt.Sprintf("groups[%d]", i)
+		d.problems = append(d.problems, g.check()...)
+	}
+	return groups
+}

@@ -1,0 +1,60 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pins
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// A Problem is one thing that is wrong with a pin file.
+type Problem struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
+
+// Errors is everything that is wrong with a folder of pins, by file and line.
+type Errors []Problem
+
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, p := range e {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sorted returns e in the order of files and lines, or nil as an error if
+// there is none.
+func (e Errors) sorted() error {
+	if len(e) == 0 {
+		return nil
+	}
+	sort.SliceStable(e, func(i, j int) bool {
+		if e[i].File != e[j].File {
+			return e[i].File < e[j].File
+		}
+		return e[i].Line < e[j].Line
+	})
+	return e
+}
+
+// lineOf returns the line of the value at path, or of the nearest one around it.
+func lineOf(lines map[string]int, path string) int {
+	for path != "" {
+		if n, ok := lines[path]; ok {
+			return n
+		}
+		i := strings.LastIndexAny(path, ".[")
+		if i < 0 {
+			break
+		}
+		path = path[:i]
+	}
+	return 1
+}
