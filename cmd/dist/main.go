@@ -19,7 +19,8 @@ func main() { os.Exit(cli.Main(newRoot(), verdict.ExitCode)) }
 // newRoot returns dist with all its commands; one file a command.
 func newRoot() *cobra.Command {
 	root := cli.New("dist", "Make the 1bit engine distribution", rootLong)
-	return cli.Group(root)
+	root.PersistentFlags().String("repo", "", "the repository (default: the one around the current folder)")
+	return cli.Group(root, newBuild())
 }
 
 const rootLong = `dist makes the 1bit engine distribution: it pins every upstream, fetches and

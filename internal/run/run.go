@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -92,6 +93,8 @@ func (c Command) Run(ctx context.Context) (Result, error) {
 	if c.Stderr != nil {
 		cmd.Stderr = io.MultiWriter(&stderr, c.Stderr)
 	}
+	runtime.LockOSThread() // see dieWithParent
+	defer runtime.UnlockOSThread()
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		return Result{Code: -1}, fmt.Errorf("%s: %w", c.Line(), err)

@@ -179,10 +179,9 @@ func (s *Store) Put(ctx context.Context, key Key, m Maker) (*Entry, error) {
 	if e, err := s.Get(key); err == nil {
 		return e, nil // made while we waited
 	}
-	s.sweep()
-	work, done, err := s.workspace()
+	work, done, err := s.Workspace()
 	if err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, err
 	}
 	defer done()
 	path := filepath.Join(work, "content")
@@ -228,8 +227,16 @@ func (s *Store) admit(key Key, m Maker, work, path string) error {
 	return os.Rename(work, s.entry(key))
 }
 
-// workspace returns a new folder in tmp and what removes it. Its lock, held as
-// long as we live, keeps sweep from taking it for a dead process's.
+// Workspace returns a new folder on the store's disk and what removes it. When
+// the process is killed, the next that asks for one removes it.
+func (s *Store) Workspace() (string, func(), error) {
+	s.sweep()
+	work, done, err := s.workspace()
+	return work, done, Explain(err, s.dir)
+}
+
+// workspace makes a folder in tmp. Its lock, held as long as we live, keeps
+// sweep from taking it for a dead process's.
 func (s *Store) workspace() (string, func(), error) {
 	for try := 0; ; try++ {
 		work := filepath.Join(s.dir, "tmp", fmt.Sprintf("w%016x", rand.Uint64()))

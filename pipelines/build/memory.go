@@ -43,7 +43,7 @@ type stamp struct {
 // racy is how long before a build began a file must have rested to be
 // believed unchanged by its stat alone: file times step, and what was written
 // twice within a step looks the same.
-const racy = 50 * time.Millisecond
+const racy = 20 * time.Millisecond
 
 // memoryFile is where the memory for this work tree and folder lies.
 func (o Options) memoryFile() string {

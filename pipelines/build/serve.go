@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/progress"
@@ -96,11 +97,12 @@ func (b *serveBuild) component(ctx context.Context) (*Component, *sourceList, er
 	if err != nil {
 		return nil, nil, err
 	}
-	b.tmp, err = os.MkdirTemp("", "1bit-build-")
+	tmp, done, err := b.store.Workspace()
 	if err != nil {
-		return nil, nil, store.Explain(err, os.TempDir())
+		return nil, nil, err
 	}
-	defer os.RemoveAll(b.tmp)
+	defer done()
+	b.tmp = tmp
 	if b.modCache, err = b.cache.mkdir("go", "mod"); err != nil {
 		return nil, nil, err
 	}
@@ -109,12 +111,12 @@ func (b *serveBuild) component(ctx context.Context) (*Component, *sourceList, er
 	}
 	l, err := b.list(ctx, g)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, store.Explain(err, b.cache.Dir)
 	}
 	src := filepath.Join(b.tmp, "src")
 	source, err := snapshot(b.repo, l.files, src, b.pin.Date)
 	if err != nil {
-		return nil, nil, store.Explain(err, b.tmp)
+		return nil, nil, store.Explain(err, b.cache.Dir)
 	}
 	version, err := readVersion(src)
 	if err != nil {
@@ -162,8 +164,7 @@ func (b *serveBuild) toolchain(ctx context.Context) (*toolchain.Go, error) {
 func (b *serveBuild) list(ctx context.Context, g *toolchain.Go) (*sourceList, error) {
 	offline := b.buildEnv(g)
 	l, err := listSources(ctx, b.repo, servePackage, g, offline)
-	var exit *verdict.Problem
-	if err == nil || !errors.As(err, &exit) || ctx.Err() != nil {
+	if err == nil || !strings.Contains(err.Error(), "GOPROXY=off") {
 		return l, err
 	}
 	hosts := toolchain.FindHostGo(ctx)
@@ -212,7 +213,7 @@ func explainBuild(err error) error {
 		return err
 	}
 	if strings.Contains(exit.Stderr, "no space left on device") {
-		return verdict.Infraf("the disk is full: free room, or name another cache with DIST_CACHE and another TMPDIR")
+		return fmt.Errorf("go build: %w", syscall.ENOSPC)
 	}
 	if exit.TimedOut || exit.Signal != "" {
 		return verdict.Infraf("go build: %w", err)

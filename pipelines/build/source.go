@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/mod/sumdb/dirhash"
@@ -158,7 +159,10 @@ func explainList(err error) error {
 	if !errors.As(err, &exit) {
 		return err
 	}
-	for _, sign := range []string{"proxyconnect", "dial tcp", "connection refused", "no such host", "i/o timeout", "GOPROXY"} {
+	if strings.Contains(exit.Stderr, "no space left on device") {
+		return fmt.Errorf("go list: %w", syscall.ENOSPC)
+	}
+	for _, sign := range []string{"proxyconnect", "dial tcp", "connection refused", "no such host", "i/o timeout"} {
 		if strings.Contains(exit.Stderr, sign) {
 			return verdict.Infraf("the Go modules could not be downloaded (%s): check the network and 'go env GOPROXY'", lastLine(exit.Stderr))
 		}

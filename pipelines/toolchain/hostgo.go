@@ -10,12 +10,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/run"
@@ -117,6 +119,9 @@ func NetworkEnv(settings []string, modCache, buildCache, tmp string) []string {
 	return append(env, settings...)
 }
 
+// diskFull is what programs print when a write fails for want of room.
+const diskFull = "no space left on device"
+
 // explainDownload makes one sentence of what the go client said.
 func explainDownload(what string, err error) error {
 	var exit *run.ExitError
@@ -124,6 +129,9 @@ func explainDownload(what string, err error) error {
 		return verdict.Infraf("%s: %w", what, err)
 	}
 	why := exit.Stderr
+	if strings.Contains(why, diskFull) {
+		return fmt.Errorf("%s: %w", what, syscall.ENOSPC)
+	}
 	if exit.TimedOut {
 		why = "no answer in time"
 	}
