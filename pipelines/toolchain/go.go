@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/progress"
 	"github.com/1bit-MONSTER/engine/internal/run"
 	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/unpack"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -143,22 +143,15 @@ func explainJSON(stdout []byte, err error) error {
 	return err
 }
 
-// allowExec sets the exec bits that a module zip cannot hold on the files for
-// which the go command does it: bin, pkg/tool, and lib's go_*_exec.
+// allowExec sets the exec bits that a module zip cannot hold.
 func allowExec(root string) error {
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(root, name)
-		if err != nil {
+		if err != nil || !unpack.GoToolchain(filepath.ToSlash(rel)) {
 			return err
-		}
-		rel = filepath.ToSlash(rel)
-		wrapper, _ := path.Match("go_?*_?*_exec", path.Base(rel))
-		exec := strings.HasPrefix(rel, "bin/") || strings.HasPrefix(rel, "pkg/tool/") || strings.HasPrefix(rel, "lib/") && wrapper
-		if !exec {
-			return nil
 		}
 		return os.Chmod(name, 0o755)
 	})
