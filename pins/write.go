@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // WriteLock returns a pin file with lock as its lock. Everything else stays
@@ -152,7 +154,7 @@ func SetHold(file []byte, h Hold) ([]byte, error) {
 	c := &checker{file: "hold", line: func(string) int { return 1 }}
 	c.hold(&h)
 	if len(c.problems) > 0 {
-		return nil, fmt.Errorf("the hold is wrong: %s", c.problems[0].Text)
+		return nil, verdict.Usagef("the hold is wrong: %s", c.problems[0].Text)
 	}
 	if t.pin.Hold != nil && *t.pin.Hold == h {
 		return file, nil
