@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 const graphPin = "what: x\nlicense: MIT\nuse: child\n"
@@ -31,21 +33,25 @@ func graphSet(t *testing.T) *Set {
 }
 
 func TestGraphGolden(t *testing.T) {
+	const name = "testdata/graph.txtar"
 	g := graphSet(t).Graph()
-	for name, got := range map[string]string{"graph.dot": g.DOT(), "graph.svg": g.SVG()} {
-		path := "testdata/" + name
-		want, err := os.ReadFile(path)
-		if err == nil && string(want) == got {
-			continue
-		}
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		t.Errorf("%s is\n%s\nwant\n%s\n(go test ./pins -run TestGraphGolden -update writes it anew)", name, got, want)
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
 	}
+	want := string(txtar.Format(archive))
+	archive.Files = []txtar.File{{Name: "dot", Data: []byte(g.DOT())}, {Name: "svg", Data: []byte(g.SVG())}}
+	got := txtar.Format(archive)
+	if string(got) == want {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(name, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Errorf("got\n%s\nwant\n%s\n(go test ./pins -run TestGraphGolden -update writes it anew)", got, want)
 }
 
 // The drawing of the real pins is XML, has a title and a description, and no
