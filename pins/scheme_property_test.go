@@ -111,7 +111,7 @@ func TestOrderIsTotal(t *testing.T) {
 		t.Run(pattern, func(t *testing.T) {
 			s := mustSchemes(t, &Track{Schemes: []Scheme{{Pattern: pattern}}})
 			r := rand.New(rand.NewPCG(1, 2))
-			for range 300 {
+			for range 120 {
 				tags := make([]string, 8)
 				for i := range tags {
 					tags[i] = generate(r)
@@ -130,7 +130,7 @@ func TestOrderOfSchemesIsTotal(t *testing.T) {
 	}
 	s := mustSchemes(t, track)
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 500 {
+	for range 250 {
 		tags := make([]string, 8)
 		best := 0
 		for i := range tags {
@@ -171,7 +171,7 @@ func TestDebianAgrees(t *testing.T) {
 	}
 	s := mustSchemes(t, &Track{Schemes: []Scheme{{Pattern: "{debian}"}}})
 	r := rand.New(rand.NewPCG(7, 8))
-	for range 150 {
+	for range 100 {
 		a, b := genDebian(r), genDebian(r)
 		got, err := s.Compare(a, b)
 		if err != nil {

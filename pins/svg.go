@@ -69,7 +69,12 @@ func (g *Graph) SVG() string {
 		if x2 <= x1 { // the same column or backwards: around the right side
 			x2 = to.x + to.w
 			bend = svgGap / 3
-			fmt.Fprintf(&b, `<path class="%s" d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f">`, e.Kind, x1, y1, max(x1, x2)+bend, y1, max(x1, x2)+bend, y2, x2, y2)
+			bow := 0.0
+			if y1 == y2 { // not along the line that leads the other way
+				bow = svgRow * 0.8
+			}
+			right := max(x1, x2) + bend
+			fmt.Fprintf(&b, `<path class="%s" d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f">`, e.Kind, x1, y1, right, y1+bow, right, y2+bow, x2, y2)
 		} else {
 			fmt.Fprintf(&b, `<path class="%s" d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f">`, e.Kind, x1, y1, x1+bend, y1, x2-bend, y2, x2, y2)
 		}
@@ -100,7 +105,7 @@ func (g *Graph) describe() string {
 			verified++
 		}
 	}
-	return fmt.Sprintf("%d pins, of which %d are verified (solid frames), in %d groups, with %d stacks of patches. Lines lead from what is followed to what follows it; dashed red lines are contracts between pins.",
+	return fmt.Sprintf("Pins: %d, verified (solid frames): %d, groups: %d, stacks of patches: %d. Lines lead from what is followed to what follows it; dashed red lines are contracts between pins.",
 		count[NodePin], verified, count[NodeGroup], count[NodeStack])
 }
 
