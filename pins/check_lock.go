@@ -107,6 +107,8 @@ func (c *checker) lockFiles(l *Lock) {
 		if f.URL != "" {
 			c.url(at+".url", f.URL)
 		}
+		c.oneLine(at+".version", f.Version, false)
+		c.oneLine(at+".platform", f.Platform, false)
 		if f.Path != "" {
 			c.relative(at+".path", f.Path)
 		}
@@ -144,6 +146,7 @@ func (c *checker) inputs(l *Lock) {
 		c.optional(at+".sha256", in.SHA256, sha256RE, "64 hex digits")
 		c.optional(at+".sum", in.Sum, treeRE, "a t1: sum")
 		c.size(at+".size", in.Size)
+		c.oneLine(at+".give", in.Give, false)
 		switch in.Kind {
 		case InputGit:
 			c.match(at+".commit", in.Commit, hex40RE, "a full commit of 40 hex digits")

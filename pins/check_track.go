@@ -110,6 +110,8 @@ func (c *checker) sources(t *Track) {
 	} else if t.Of != "" && t.Branch != "" {
 		c.problem("track.branch", "the pin %s is read at its locked commit; a branch is only for a repository's address", t.Of)
 	}
+	c.oneLine("track.key", t.Key, false)
+	c.oneLine("track.reason", t.Reason, t.Kind == Manual)
 	if t.Path != "" {
 		c.relative("track.path", t.Path)
 	}
@@ -125,6 +127,7 @@ func (c *checker) sources(t *Track) {
 	}
 	if ix := t.Index(); ix != nil {
 		c.url(at+"url", ix.URL)
+		c.oneLine(at+"select", ix.Select, false)
 		c.one(at+"format", ix.Format, FormatJSON, FormatPEP503, FormatS3, FormatTOML)
 		for i, s := range ix.Platforms {
 			c.word(fmt.Sprintf("%splatforms[%d]", at, i), s)

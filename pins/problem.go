@@ -4,8 +4,9 @@
 package pins
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -35,11 +36,8 @@ func (e Errors) sorted() error {
 	if len(e) == 0 {
 		return nil
 	}
-	sort.SliceStable(e, func(i, j int) bool {
-		if e[i].File != e[j].File {
-			return e[i].File < e[j].File
-		}
-		return e[i].Line < e[j].Line
+	slices.SortFunc(e, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text))
 	})
 	return e
 }

@@ -1,0 +1,55 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/1bit-MONSTER/engine/internal/cli"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"dist": func() { os.Exit(cli.Main(newRoot(), verdict.ExitCode)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("DIST_CACHE", env.WorkDir+"/cache")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status,
+		},
+	})
+}
+
+// status runs a program and checks its exit code: status 2 dist pins show x.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status CODE PROGRAM ARG...")
+	}
+	code := "0"
+	err := ts.Exec(args[1], args[2:]...)
+	var exit interface{ ExitCode() int }
+	if err != nil {
+		var ok bool
+		if exit, ok = err.(interface{ ExitCode() int }); !ok {
+			ts.Fatalf("%v", err)
+		}
+		code = fmt.Sprint(exit.ExitCode())
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}
