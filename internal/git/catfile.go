@@ -6,8 +6,10 @@ package git
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -128,13 +130,8 @@ func (c *CatFile) readAll(ids []ID, want string, each func(i int, content []byte
 	return nil
 }
 
-// broken ends the process and prefers what it said to the pipe's error.
-func (c *CatFile) broken(err error) error {
-	if e := c.p.Close(); e != nil {
-		err = e
-	}
-	return fmt.Errorf("read objects: %w", err)
-}
+// broken ends the process, which lost its step.
+func (c *CatFile) broken(err error) error { return brokenOffBy(c.p, err) }
 
 func readHeader(in *bufio.Reader) (Header, error) {
 	l, err := in.ReadString('\n')
@@ -161,35 +158,16 @@ func readHeader(in *bufio.Reader) (Header, error) {
 // Headers calls each with kind and size of every object, in order, through a
 // git process of its own. An absent object has no kind.
 func (r *Repo) Headers(ctx context.Context, ids []ID, each func(i int, h Header) error) error {
-	return r.bulk(ctx, "--batch-check", ids, func(i int, h Header, _ io.Reader) error { return each(i, h) })
-}
-
-// Contents calls each with the content of every object, in order, through a
-// git process of its own; memory does not grow with their number. each need
-// not read to the end. An absent object has no kind and an empty content.
-func (r *Repo) Contents(ctx context.Context, ids []ID, each func(i int, h Header, content io.Reader) error) error {
-	return r.bulk(ctx, "--batch", ids, each)
-}
-
-func (r *Repo) bulk(ctx context.Context, mode string, ids []ID, each func(int, Header, io.Reader) error) (err error) {
 	if err := check(ids...); err != nil {
 		return err
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	// Blobs are read once and in no useful order for a cache of delta bases.
-	p, err := command(r.dir, []string{"core.deltaBaseCacheLimit=16m", "core.packedGitWindowSize=1m", "core.packedGitLimit=16m", "core.bigFileThreshold=8m"}, nil,
-		[]string{"cat-file", mode, "--buffer"}).Start(ctx)
+	p, err := r.lean("--batch-check").Start(ctx)
 	if err != nil {
 		return noGit(err)
 	}
-	done := false
-	defer func() {
-		if !done {
-			p.Kill()
-		}
-	}()
 	go func() {
 		w := bufio.NewWriterSize(p.Stdin, 32<<10)
 		for _, id := range ids {
@@ -200,29 +178,113 @@ func (r *Repo) bulk(ctx context.Context, mode string, ids []ID, each func(int, H
 		w.Flush()
 		p.Stdin.Close()
 	}()
-	in := bufio.NewReaderSize(p.Stdout, 256<<10)
+	in := bufio.NewReaderSize(p.Stdout, 64<<10)
 	for i := range ids {
 		h, err := readHeader(in)
 		if err != nil {
-			done = true
-			if e := p.Close(); e != nil {
-				err = e
-			}
-			return fmt.Errorf("read objects: %w", err)
+			return brokenOffBy(p, err)
 		}
-		body := io.LimitedReader{R: in, N: h.Size}
-		if h.Kind == "" || mode == "--batch-check" {
-			body.N = 0
-		}
-		if err := each(i, h, &body); err != nil {
+		if err := each(i, h); err != nil {
+			p.Kill()
 			return err
 		}
-		if h.Kind != "" && mode == "--batch" {
-			if _, err := in.Discard(int(body.N) + 1); err != nil {
-				return fmt.Errorf("read the object %s: %w", h.ID, err)
+	}
+	return p.Close()
+}
+
+// chunkSize is how many objects Contents asks for at a time; see pipelined.
+const chunkSize = 50
+
+// Chunks cuts ids into the portions that Contents takes, on a channel that
+// several Contents may share.
+func Chunks(ids []ID) <-chan []ID {
+	chunks := make(chan []ID, len(ids)/chunkSize+1)
+	for chunk := range slices.Chunk(ids, chunkSize) {
+		chunks <- chunk
+	}
+	close(chunks)
+	return chunks
+}
+
+// Contents calls each with the content of every object in the chunks, through
+// a git process of its own; memory does not grow with their number. Several
+// may take from the same channel, to use more cores: each then has a part.
+// The callback need not read to the end. An absent object has no kind and an
+// empty content.
+func (r *Repo) Contents(ctx context.Context, chunks <-chan []ID, each func(id ID, h Header, content io.Reader) error) error {
+	p, err := r.lean("--batch-command").Start(ctx)
+	if err != nil {
+		return noGit(err)
+	}
+	in := bufio.NewReaderSize(p.Stdout, 256<<10)
+	// Git works on one chunk while we read the one before.
+	var pending [][]ID
+	for open := true; open || len(pending) > 0; {
+		for open && len(pending) < 2 {
+			var chunk []ID
+			if chunk, open = <-chunks; !open {
+				break
+			}
+			if err := ask(p, chunk); err != nil {
+				return brokenOffBy(p, err)
+			}
+			pending = append(pending, chunk)
+		}
+		if len(pending) == 0 {
+			break
+		}
+		for _, id := range pending[0] {
+			h, err := readHeader(in)
+			if err != nil {
+				return brokenOffBy(p, err)
+			}
+			body := io.LimitedReader{R: in}
+			if h.Kind != "" {
+				body.N = h.Size
+			}
+			if err := each(id, h, &body); err != nil {
+				p.Kill()
+				return err
+			}
+			if h.Kind == "" {
+				continue
+			}
+			if _, err := io.CopyN(io.Discard, in, body.N+1); err != nil {
+				return brokenOffBy(p, err)
 			}
 		}
+		pending = pending[1:]
 	}
-	done = true
 	return p.Close()
+}
+
+func ask(p *run.Process, chunk []ID) error {
+	if err := check(chunk...); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, id := range chunk {
+		b.WriteString("contents " + string(id) + "\n")
+	}
+	b.WriteString("flush\n")
+	_, err := io.WriteString(p.Stdin, b.String())
+	return err
+}
+
+// brokenOffBy ends a process and prefers what it said to the pipe's error. It
+// does not wait for answers that nobody wants.
+func brokenOffBy(p *run.Process, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if e := p.Close(); e != nil {
+			err = e
+		}
+	}
+	p.Kill()
+	return fmt.Errorf("read objects: %w", err)
+}
+
+// lean is a cat-file for many objects, each of which is read once.
+func (r *Repo) lean(mode string) run.Command {
+	return command(r.dir, []string{"core.deltaBaseCacheLimit=16m", "core.packedGitWindowSize=1m",
+		"core.packedGitLimit=16m", "core.bigFileThreshold=8m"}, nil, []string{"cat-file", mode, "--buffer"})
 }

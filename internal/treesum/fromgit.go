@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -58,12 +59,15 @@ func FromGit(ctx context.Context, repo *git.Repo, id git.ID, o Options) (*Result
 	// Lines that wait for a blob, by the blob: many paths may share it.
 	waiting := make(map[git.ID][]int, len(report.Entries))
 	var blobs, sizes []git.ID
+	var sized []int // which exclusion each of sizes is
 	for _, e := range report.Entries {
 		switch sub, known := o.Submodules[e.Path]; {
 		case slices.Contains(o.Exclude, e.Path):
 			x := Excluded{Path: e.Path, Mode: e.Mode, ID: e.ID}
 			res.Excluded = append(res.Excluded, x)
-			sizes = append(sizes, e.ID)
+			if e.Mode != git.ModeSubmodule {
+				sizes, sized = append(sizes, e.ID), append(sized, len(res.Excluded)-1)
+			}
 			lines = append(lines, excludedLine(x))
 			delete(left, e.Path)
 		case e.Mode == git.ModeSubmodule && !known:
@@ -88,9 +92,7 @@ func FromGit(ctx context.Context, repo *git.Repo, id git.ID, o Options) (*Result
 		return nil, &Unused{slices.Sorted(maps.Keys(left))}
 	}
 	err = repo.Headers(ctx, sizes, func(i int, h git.Header) error {
-		if res.Excluded[i].Mode != git.ModeSubmodule {
-			res.Excluded[i].Size = h.Size
-		}
+		res.Excluded[sized[i]].Size = h.Size
 		return nil
 	})
 	if err != nil {
@@ -103,43 +105,33 @@ func FromGit(ctx context.Context, repo *git.Repo, id git.ID, o Options) (*Result
 	return res, err
 }
 
-// digestBlobs fills in the digests. Each worker takes a share of equal bytes
-// that is contiguous by path: neighbours are often deltas of each other.
+// digestBlobs fills in the digests. The workers take portions that are
+// contiguous by path: neighbours are often deltas of each other.
 func digestBlobs(ctx context.Context, repo *git.Repo, blobs []git.ID, waiting map[git.ID][]int, lines []line) (int64, error) {
-	before := make([]int64, len(blobs)+1) // bytes of all blobs before this one
-	var bytes int64
-	err := repo.Headers(ctx, blobs, func(i int, h git.Header) error {
-		name := lines[waiting[blobs[i]][0]].name
-		switch h.Kind {
-		case "":
-			return &MissingBlob{name[7:], blobs[i]}
-		case "blob":
-		default:
-			return fmt.Errorf("%+q: %w", name[7:], &git.WrongKind{ID: h.ID, Kind: h.Kind, Want: "blob"})
-		}
-		bytes += h.Size * int64(len(waiting[blobs[i]]))
-		before[i+1] = before[i] + h.Size + 200 // a small blob costs, too
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
+	chunks := git.Chunks(blobs)
+	var bytes atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for w := range workers {
-		total := before[len(blobs)]
-		start, _ := slices.BinarySearch(before, total*int64(w)/workers)
-		end, _ := slices.BinarySearch(before, total*int64(w+1)/workers)
-		share := blobs[min(start, len(blobs)):min(end, len(blobs))]
+	for range min(workers, len(chunks)) {
 		group.Go(func() error {
 			var d digester
-			return repo.Contents(ctx, share, func(i int, h git.Header, content io.Reader) error {
+			return repo.Contents(ctx, chunks, func(id git.ID, h git.Header, content io.Reader) error {
+				path := lines[waiting[id][0]].name[len("100644 "):]
+				switch h.Kind {
+				case "":
+					return &MissingBlob{path, id}
+				case "blob":
+				default:
+					return fmt.Errorf("%+q: %w", path, &git.WrongKind{ID: id, Kind: h.Kind, Want: "blob"})
+				}
 				digest, err := d.of(content)
-				for _, n := range waiting[share[i]] {
+				for _, n := range waiting[id] {
 					lines[n].digest = digest
 				}
+				bytes.Add(h.Size * int64(len(waiting[id])))
 				return err
 			})
 		})
 	}
-	return bytes, group.Wait()
+	err := group.Wait()
+	return bytes.Load(), err
 }

@@ -269,8 +269,8 @@ func benchTree(b *testing.B) (*git.Repo, git.ID, int64) {
 	return repo, tree, res.Bytes
 }
 
-// benchOptions leaves out what a mirror does not have, which git archive
-// leaves out as well in the case of submodules.
+// benchOptions leaves out submodules, as git archive does, because their sums
+// are not known here.
 func benchOptions(b *testing.B, repo *git.Repo, tree git.ID) (o treesum.Options) {
 	entries, err := repo.LsTree(context.Background(), tree)
 	if err != nil {
