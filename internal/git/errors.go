@@ -88,6 +88,22 @@ func (e *RefGone) Error() string {
 	return fmt.Sprintf("%s has no ref %s: check its name", e.URL, inert(e.Ref))
 }
 
+// Malformed says that a remote sent objects that git's own checks refuse, such
+// as a tree with an entry .git.
+type Malformed struct{ URL, Why string }
+
+func (e *Malformed) Error() string {
+	return fmt.Sprintf("%s sent objects that are refused (%s): do not use this version", e.URL, inert(e.Why))
+}
+
+// Incomplete says that a remote lacks some of its own objects, as mirrors with
+// a limit on size do. Fetch with a filter and FetchObjects gets what there is.
+type Incomplete struct{ URL string }
+
+func (e *Incomplete) Error() string {
+	return fmt.Sprintf("%s lacks some of its own objects: fetch without blobs first, then the blobs that it has", e.URL)
+}
+
 // ObjectFormat says that something is not SHA-1.
 type ObjectFormat struct{ Where, Format string }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/run"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 var (
@@ -21,6 +22,8 @@ var (
 	httpStatus   = regexp.MustCompile(`(?:requested URL returned error:|HTTP code|response|HTTP) (\d{3})`)
 	noRemoteRef  = regexp.MustCompile(`couldn't find remote ref (\S+)`)
 	brokenOff    = regexp.MustCompile(`early EOF|unexpected disconnect|hung up|RPC failed|curl \d+|transfer closed|inflate returned|index-pack failed|invalid index-pack output|protocol error: bad|expected (?:flush|packfile)|server sent unexpected end|bad line length|unable to read .*sideband`)
+	malformed    = regexp.MustCompile(`(?:fsck error in packed object|object [0-9a-f]{40}: \w+: [^;]*|SHA1 COLLISION[^;]*|hash mismatch [0-9a-f]{40}|did not send all necessary objects)`)
+	incomplete   = regexp.MustCompile(`possible repository corruption on the remote side|unable to read [0-9a-f]{40}|(?:missing|bad) (?:tree|blob) object`)
 	noConnection = regexp.MustCompile(`[Cc]ould not resolve|Failed to connect|[Cc]ouldn't connect|Connection (?:refused|reset|timed out)|Operation (?:timed out|too slow)|SSL|TLS|certificate|Empty reply|unable to connect|Could not read from remote`)
 )
 
@@ -68,6 +71,12 @@ func (t *target) explain(ctx context.Context, r run.Result, err error) error {
 			return &Unreachable{t.shown, "HTTP status " + status}
 		}
 	}
+	if m := malformed.FindString(said); m != "" {
+		return &Malformed{t.shown, m}
+	}
+	if incomplete.Match(r.Stderr) {
+		return &Incomplete{t.shown}
+	}
 	has := func(text string) bool { return strings.Contains(said, text) }
 	switch {
 	case has("could not read Username"), has("could not read Password"), has("Authentication failed"), has("Permission denied (publickey"):
@@ -77,7 +86,7 @@ func (t *target) explain(ctx context.Context, r run.Result, err error) error {
 	case has("not found") && has("repository"), has("does not appear to be a git repository"), has("No such file or directory") && t.transport == "file":
 		return &NotFound{t.shown}
 	case has("No space left on device"):
-		return fmt.Errorf("fetch from %s: the disk is full: make room and try again", t.shown)
+		return verdict.Infraf("fetch from %s: the disk is full: make room and try again", t.shown)
 	case noConnection.MatchString(said):
 		return &Unreachable{t.shown, reason(said)}
 	case brokenOff.MatchString(said):

@@ -42,7 +42,7 @@ const remoteName = "upstream"
 //
 // A filter that the remote does not know is ignored by git: everything comes.
 //
-// Errors: *Gone, *RefGone, and those of LsRemote. What was complete before the
+// Errors: *Gone, *RefGone, *Malformed, *Incomplete, and those of LsRemote. What was complete before the
 // error stays; nothing incomplete gets a ref.
 func (r *Repo) Fetch(ctx context.Context, remote Remote, spec FetchSpec) error {
 	t, err := remote.check()

@@ -170,6 +170,10 @@ func TestFilterThenObjectsInOneGo(t *testing.T) {
 	s := gittest.Serve(t, dir, gittest.ServerOptions{})
 	for _, remote := range []git.Remote{s.Remote("repo.git"), {URL: mirror.Dir(), Allow: []string{"file"}}} {
 		dst := gittest.New(t)
+		var incomplete *git.Incomplete
+		if err := dst.Fetch(t.Context(), remote, git.FetchSpec{Commits: []git.ID{id}, Depth: 1}); !errors.As(err, &incomplete) {
+			t.Errorf("without a filter: got %v", err)
+		}
 		if err := dst.Fetch(t.Context(), remote, git.FetchSpec{Commits: []git.ID{id}, Depth: 1, Filter: "blob:none"}); err != nil {
 			t.Fatal(err)
 		}
@@ -304,5 +308,36 @@ func TestPush(t *testing.T) {
 	var auth *git.AuthRequired
 	if err := push(ids[0], ""); !errors.As(err, &auth) || !auth.Refused {
 		t.Errorf("wrong password: got %v", err)
+	}
+}
+
+// What git's own checks find is the upstream's fault, not the network's.
+func TestFetchHostileObjects(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t)
+	blob := r.Object("blob", []byte("x"))
+	for _, x := range []struct {
+		name string
+		tree git.ID
+	}{
+		{"dot git", r.RawTree(git.TreeEntry{Mode: git.ModeTree, Name: ".git", ID: r.RawTree(git.TreeEntry{Mode: git.ModeFile, Name: "config", ID: blob})})},
+		{"twice", r.RawTree(git.TreeEntry{Mode: git.ModeSymlink, Name: "a", ID: blob}, git.TreeEntry{Mode: git.ModeFile, Name: "a", ID: blob})},
+		{"a blob that is not there", r.RawTree(git.TreeEntry{Mode: git.ModeTree, Name: "a", ID: blob})},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			id := r.RawCommit("main", x.name, x.tree)
+			dst := gittest.New(t)
+			err := dst.Fetch(t.Context(), serve(t, r, gittest.ServerOptions{}).Remote("repo.git"), git.FetchSpec{Commits: []git.ID{id}, Depth: 1})
+			if err == nil || verdict.Of(err) != verdict.Fail {
+				t.Fatalf("got %v", err)
+			}
+			var m *git.Malformed
+			if x.name != "a blob that is not there" && !errors.As(err, &m) {
+				t.Errorf("got %v", err)
+			}
+			if refs, _ := dst.ForEachRef(t.Context()); len(refs) != 0 {
+				t.Errorf("refs %v", refs)
+			}
+		})
 	}
 }
