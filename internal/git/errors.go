@@ -5,8 +5,8 @@ package git
 
 import (
 	"fmt"
-	"strconv"
 
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -63,7 +63,7 @@ func (e *Redirected) Error() string {
 	if e.To == "" {
 		return fmt.Sprintf("%s has moved and the host does not say where: find the new address", e.From)
 	}
-	return fmt.Sprintf("%s has moved to %s: check the new address and change it", e.From, inert(e.To))
+	return fmt.Sprintf("%s has moved to %s: check the new address and change it", e.From, plain(e.To))
 }
 
 // BadURL says that an address was refused before anything was asked.
@@ -85,7 +85,7 @@ func (e *Gone) Error() string {
 type RefGone struct{ URL, Ref string }
 
 func (e *RefGone) Error() string {
-	return fmt.Sprintf("%s has no ref %s: check its name", e.URL, inert(e.Ref))
+	return fmt.Sprintf("%s has no ref %s: check its name", e.URL, plain(e.Ref))
 }
 
 // Malformed says that a remote sent objects that git's own checks refuse, such
@@ -93,7 +93,7 @@ func (e *RefGone) Error() string {
 type Malformed struct{ URL, Why string }
 
 func (e *Malformed) Error() string {
-	return fmt.Sprintf("%s sent objects that are refused (%s): do not use this version", e.URL, inert(e.Why))
+	return fmt.Sprintf("%s sent objects that are refused (%s): do not use this version", e.URL, plain(e.Why))
 }
 
 // Incomplete says that a remote lacks some of its own objects, as mirrors with
@@ -108,7 +108,7 @@ func (e *Incomplete) Error() string {
 type ObjectFormat struct{ Where, Format string }
 
 func (e *ObjectFormat) Error() string {
-	return fmt.Sprintf("%s uses the object format %s: only sha1 is supported", e.Where, inert(e.Format))
+	return fmt.Sprintf("%s uses the object format %s: only sha1 is supported", e.Where, plain(e.Format))
 }
 
 // MissingObject says that an object is not in the object store.
@@ -153,29 +153,19 @@ func (e *RefMoved) Error() string {
 	if e.Have != "" {
 		have = ", it is at " + string(e.Have)
 	}
-	return fmt.Sprintf("the ref %s%s was expected %s%s: somebody else moved it, read it again", inert(e.Ref), where, want, have)
+	return fmt.Sprintf("the ref %s%s was expected %s%s: somebody else moved it, read it again", plain(e.Ref), where, want, have)
 }
 
 // PushRefused says that the other side declined a ref, with its reason.
 type PushRefused struct{ URL, Ref, Why string }
 
 func (e *PushRefused) Error() string {
-	return fmt.Sprintf("%s refused the ref %s: %s", e.URL, inert(e.Ref), inert(e.Why))
+	return fmt.Sprintf("%s refused the ref %s: %s", e.URL, plain(e.Ref), plain(e.Why))
 }
 
-// inertQuote makes untrusted bytes safe for a terminal, in quotes.
-func inertQuote(s string) string { return strconv.QuoteToASCII(shorten(s)) }
+// mostShown is how much of an untrusted text an error repeats, in characters.
+const mostShown = 300
 
-// inert is inertQuote without the quotes.
-func inert(s string) string {
-	q := inertQuote(s)
-	return q[1 : len(q)-1]
-}
+func inertQuote(s string) string { return inert.Quote(s, mostShown) }
 
-func shorten(s string) string {
-	const most = 300
-	if len(s) > most {
-		return s[:most] + "..."
-	}
-	return s
-}
+func plain(s string) string { return inert.Line(s, mostShown) }

@@ -92,7 +92,7 @@ func (t *target) explain(ctx context.Context, r run.Result, err error) error {
 	case brokenOff.MatchString(said):
 		return &Unreachable{t.shown, "the answer broke off"}
 	}
-	return fmt.Errorf("git on %s ended with status %d: %s", t.shown, exit.Code, inert(said))
+	return fmt.Errorf("git on %s ended with status %d: %s", t.shown, exit.Code, plain(said))
 }
 
 // location asks once where a repository has moved to. It sends no credential
@@ -147,7 +147,7 @@ func complaints(stderr []byte) string {
 func reason(said string) string {
 	first, _, _ := strings.Cut(said, "; ")
 	if _, after, ok := strings.Cut(first, "': "); ok {
-		return inert(after)
+		return plain(after)
 	}
-	return inert(strings.TrimPrefix(first, "fatal: "))
+	return plain(strings.TrimPrefix(first, "fatal: "))
 }

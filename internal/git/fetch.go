@@ -184,7 +184,7 @@ func checkRefspec(s Refspec) error {
 		}
 	}
 	if s.To != "" && strings.Contains(s.From, "*") != strings.Contains(s.To, "*") {
-		return fmt.Errorf("the refs %s and %s must both have a star or none", inert(s.From), inert(s.To))
+		return fmt.Errorf("the refs %s and %s must both have a star or none", plain(s.From), plain(s.To))
 	}
 	return nil
 }

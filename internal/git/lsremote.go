@@ -88,7 +88,7 @@ func parseRefs(where, text string, patterns []string) (Refs, error) {
 			if len(value) == 64 && isHex(value) {
 				return refs, &ObjectFormat{where, "sha256"}
 			}
-			return refs, fmt.Errorf("%s: ref %s: %w", where, inert(name), err)
+			return refs, fmt.Errorf("%s: ref %s: %w", where, plain(name), err)
 		}
 		if name == "HEAD" || !strings.HasPrefix(name, "refs/") {
 			continue

@@ -31,7 +31,7 @@ func (w *progressWriter) Write(p []byte) (int, error) {
 		l := strings.TrimSpace(string(w.rest[:i]))
 		w.rest = w.rest[i+1:]
 		if l != "" && !strings.HasPrefix(l, "fatal:") && !strings.HasPrefix(l, "error:") {
-			w.say(inert(l))
+			w.say(plain(l))
 		}
 	}
 	if len(w.rest) > 4<<10 {

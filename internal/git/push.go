@@ -82,7 +82,7 @@ func (t *target) explainPush(refs []PushRef, table string, otherwise func() erro
 			}
 		case strings.Contains(why, "atomic"):
 			if refused == nil {
-				refused = fmt.Errorf("push to %s: the ref %s was held back because of another", t.shown, inert(ref))
+				refused = fmt.Errorf("push to %s: the ref %s was held back because of another", t.shown, plain(ref))
 			}
 			continue
 		}

@@ -45,7 +45,7 @@ func (r *Repo) UpdateRef(ctx context.Context, ref string, new, old ID) error {
 	if have, e := r.readRef(ctx, ref); e == nil && have != old {
 		return &RefMoved{Ref: ref, Want: old, Have: have}
 	}
-	return fmt.Errorf("move the ref %s: %w", inert(ref), err)
+	return fmt.Errorf("move the ref %s: %w", plain(ref), err)
 }
 
 // SetRef moves a ref wherever it is. It is for refs that only we know.
@@ -57,7 +57,7 @@ func (r *Repo) SetRef(ctx context.Context, ref string, id ID) error {
 		return err
 	}
 	if _, err := r.Output(ctx, "update-ref", "--no-deref", "--end-of-options", ref, string(id)); err != nil {
-		return fmt.Errorf("set the ref %s: %w", inert(ref), err)
+		return fmt.Errorf("set the ref %s: %w", plain(ref), err)
 	}
 	return nil
 }

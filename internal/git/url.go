@@ -75,7 +75,7 @@ func (r Remote) check() (*target, error) {
 			}
 		}
 	}
-	t.shown = inert(Mask(t.arg))
+	t.shown = plain(Mask(t.arg))
 	if t.transport != "https" && !slices.Contains(r.Allow, t.transport) {
 		return nil, &BadURL{t.shown, "only https is allowed, unless a mirror mapping says otherwise"}
 	}
@@ -83,7 +83,7 @@ func (r Remote) check() (*target, error) {
 	case "https", "http", "file", "ssh":
 		return t, nil
 	}
-	return nil, &BadURL{t.shown, "the transport " + inert(t.transport) + " is not known"}
+	return nil, &BadURL{t.shown, "the transport " + plain(t.transport) + " is not known"}
 }
 
 // local returns the option that lets git serve a folder that belongs to
