@@ -10,7 +10,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/parts"
 )
 
-func partsCommand() *cobra.Command {
+func newParts() *cobra.Command {
 	return &cobra.Command{
 		Use:   "parts",
 		Short: "List the real parts that tests can use on this machine",
