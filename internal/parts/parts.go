@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/run"
@@ -77,9 +78,11 @@ func Required() []string {
 func All(ctx context.Context) []Part {
 	names := Names()
 	list := make([]Part, len(names))
+	var all sync.WaitGroup // some, npm among them, take a second to say their version
 	for i, name := range names {
-		list[i] = find(ctx, name, known[name])
+		all.Go(func() { list[i] = find(ctx, name, known[name]) })
 	}
+	all.Wait()
 	return list
 }
 
