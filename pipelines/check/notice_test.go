@@ -117,15 +117,19 @@ func TestReadLicense(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	scanner, err := newScanner()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var c Component
-	if err := c.readLicense(dir); err == nil || !strings.Contains(err.Error(), "no licence file") {
+	if err := c.readLicense(dir, scanner); err == nil || !strings.Contains(err.Error(), "no licence file") {
 		t.Errorf("an empty module: %v", err)
 	}
 	file("LICENSE.txt", string(apache))
 	file("NOTICE", "hear\n")
 	file("a.go", "// Copyright 2001 Nobody\n\npackage a\n// Copyright 2002 Else\n")
 	c = Component{Name: "m", Version: "v1"}
-	if err := c.readLicense(dir); err != nil {
+	if err := c.readLicense(dir, scanner); err != nil {
 		t.Fatal(err)
 	}
 	want := Component{Name: "m", Version: "v1", License: "Apache-2.0", Copyright: []string{"2001 Nobody"}, Texts: []Text{{"m v1: NOTICE", "hear"}}}
@@ -133,7 +137,7 @@ func TestReadLicense(t *testing.T) {
 		t.Errorf("readLicense (-want +got):\n%s", d)
 	}
 	file("LICENSE.other", "You may look at this on Tuesdays only.\n")
-	if err := c.readLicense(dir); err == nil || !strings.Contains(err.Error(), "LICENSE.other is 0% of a known licence") {
+	if err := c.readLicense(dir, scanner); err == nil || !strings.Contains(err.Error(), "LICENSE.other is 0% of a licence that we accept") {
 		t.Errorf("an unknown licence: %v", err)
 	}
 }
