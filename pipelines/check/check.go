@@ -17,27 +17,7 @@ import (
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/run"
-	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
-
-// Root returns the folder of the repository that holds dir: the nearest one
-// upwards with a go.mod of this module.
-func Root(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	for d := dir; ; d = filepath.Dir(d) {
-		if data, err := os.ReadFile(filepath.Join(d, "go.mod")); err == nil && strings.Contains(string(data), "module "+modulePath+"\n") {
-			return d, nil
-		}
-		if filepath.Dir(d) == d {
-			return "", verdict.Usagef("%s is not in a clone of %s: change into one", dir, modulePath)
-		}
-	}
-}
-
-const modulePath = "github.com/1bit-MONSTER/engine"
 
 // files returns the regular files of the work tree at root, tracked or not
 // ignored, as sorted slash paths. Symbolic links, submodules and files that

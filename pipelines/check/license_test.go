@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/1bit-MONSTER/engine/internal/archtest"
 	"github.com/1bit-MONSTER/engine/internal/parts"
 )
 
@@ -141,7 +142,7 @@ func TestHeadersOfWorkTree(t *testing.T) {
 // TestThisRepository is what keeps every commit honest, without .ci/run.
 func TestThisRepository(t *testing.T) {
 	parts.Need(t, "git")
-	root, err := Root(".")
+	root, err := archtest.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

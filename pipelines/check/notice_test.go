@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/1bit-MONSTER/engine/internal/archtest"
 	"github.com/1bit-MONSTER/engine/pins"
 )
 
@@ -103,7 +104,7 @@ func TestCopyrights(t *testing.T) {
 }
 
 func TestReadLicense(t *testing.T) {
-	root, err := Root(".")
+	root, err := archtest.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestReadLicense(t *testing.T) {
 }
 
 func TestModules(t *testing.T) {
-	root, err := Root(".")
+	root, err := archtest.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestModules(t *testing.T) {
 }
 
 func BenchmarkNotice(b *testing.B) {
-	root, err := Root(".")
+	root, err := archtest.Root()
 	if err != nil {
 		b.Fatal(err)
 	}
