@@ -58,6 +58,15 @@ func New(name, short, long string) *cobra.Command {
 	return root
 }
 
+// namesCommand is the annotation that ErrorsNameCommand sets.
+const namesCommand = "errors-name-command"
+
+// ErrorsNameCommand makes the errors of root's commands begin with the whole name
+// of the command, as in "1bit serve: ...", instead of the program's alone.
+func ErrorsNameCommand(root *cobra.Command) {
+	root.Annotations = map[string]string{namesCommand: "yes"}
+}
+
 // Args turns cobra's complaint about positional arguments into a usage error.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
@@ -106,7 +115,7 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 			env.Terminal = false
 		}
 	}
-	err := root.ExecuteContext(context.WithValue(ctx, envKey{}, env))
+	ran, err := root.ExecuteContextC(context.WithValue(ctx, envKey{}, env))
 	if err == nil {
 		return 0
 	}
@@ -119,7 +128,11 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 	if errors.As(err, &quiet) {
 		return code
 	}
-	fmt.Fprintf(errw, "%s: %s\n", root.Name(), err)
+	name := root.Name()
+	if root.Annotations[namesCommand] != "" {
+		name = ran.CommandPath()
+	}
+	fmt.Fprintf(errw, "%s: %s\n", name, err)
 	if env.JSON && !env.printed {
 		env.PrintJSON(map[string]any{"error": err.Error(), "verdict": verdict.Of(err), "exit": code})
 	}
