@@ -21,8 +21,9 @@ type bond struct {
 }
 
 // guardScript waits for a line. A line means that the program ended as it
-// should; the end of the pipe without one means that we are gone.
-const guardScript = `read -r word || kill -KILL -- "-$1" 2>/dev/null`
+// should; the end of the pipe without one means that we are gone. (dash takes a
+// group only after -s NAME --.)
+const guardScript = `read -r word || kill -s KILL -- "-$1" 2>/dev/null`
 
 // bind starts the guard. Without one, on a system with no shell, only the
 // program itself is bound, and that only where prepare can do it.
