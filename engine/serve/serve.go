@@ -38,6 +38,7 @@ const (
 	ReadyLimit = 600 * time.Second
 	readyPoll  = 250 * time.Millisecond
 	drainLimit = 2 * time.Second // for requests under way when we are told to stop
+	flushLimit = time.Second
 	stopGrace  = 5 * time.Second // for the backend between SIGTERM and SIGKILL
 )
 
@@ -106,6 +107,9 @@ func Run(ctx context.Context, c Config) error {
 	notify(c.Listening, status)
 	err = s.run(ctx, c, status, failed)
 	s.closing.Store(true)
+	flush, cancel := context.WithTimeout(context.Background(), flushLimit)
+	defer cancel()
+	front.Shutdown(flush) // answers that are complete reach their clients
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		return nil
 	}
@@ -164,7 +168,8 @@ func (s *server) run(ctx context.Context, c Config, status Status, failed <-chan
 		s.drain()
 		return ctx.Err()
 	case <-proc.Done():
-		s.ready.Store(false)
+		s.closing.Store(true)
+		s.drain() // requests under way are told that it did not answer
 		return died()
 	case err := <-failed:
 		return fmt.Errorf("listen on %s: %w", status.URL, err)
