@@ -53,8 +53,9 @@ func newBackend(plan route.Plan, port int) *backend {
 			Transport: &http.Transport{ // no proxy: it is this machine
 				DisableCompression:    true, // bytes are passed on as they are
 				ResponseHeaderTimeout: answerLimit,
-				MaxIdleConnsPerHost:   16,
-				IdleConnTimeout:       time.Minute,
+				// A connection a request: one that the backend is just closing can not
+				// be told from one that may be used again, and a POST is not repeated.
+				DisableKeepAlives: true,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
