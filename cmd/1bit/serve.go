@@ -5,7 +5,6 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -62,7 +61,6 @@ this machine get in, and no pages of other sites.`,
 				if env.JSON {
 					env.PrintJSON(s)
 				}
-				debug.FreeOSMemory() // what start-up took is not needed again
 			}
 			return serve.Run(cmd.Context(), c)
 		},

@@ -292,3 +292,21 @@ func TestUsersKeyWins(t *testing.T) {
 		t.Errorf("with the key: %d %s", code, body)
 	}
 }
+
+func TestAutoAsksTheBackend(t *testing.T) {
+	for mode, want := range map[string]devices.Name{
+		servetest.WithVulkan: devices.Vulkan, servetest.OnlySoftware: devices.CPU, "": devices.CPU,
+	} {
+		r := start(t, mode, func(c *Config) {
+			c.Request.Device = devices.Auto
+			c.Machine.GPU = true
+		}).up()
+		if r.status.Device != want {
+			t.Errorf("%q: %s, want %s", mode, r.status.Device, want)
+		}
+		r.stop()
+		if err := r.end(); err != nil {
+			t.Error(err)
+		}
+	}
+}
