@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/1bit-MONSTER/engine/engine/devices"
 	"github.com/1bit-MONSTER/engine/engine/route"
@@ -80,15 +79,8 @@ this machine get in, and no pages of other sites.`,
 	f.StringVar(&c.Request.LlamaServer, "llama-server", "", "`path` of the llama-server to use")
 	f.DurationVar(&c.ReadyLimit, "ready-timeout", serve.ReadyLimit, "how long the model may load")
 	f.MarkHidden("ready-timeout")
-	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		switch name { // other spellings that are in use
-		case "embeddings":
-			name = "embedding"
-		case "rerank":
-			name = "reranking"
-		}
-		return pflag.NormalizedName(name)
-	})
+	f.BoolVar(&c.Request.Embedding, "embeddings", false, "another spelling of --embedding")
+	f.MarkHidden("embeddings")
 	cmd.MarkFlagFilename("model", "gguf")
 	cmd.RegisterFlagCompletionFunc("device", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string

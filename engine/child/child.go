@@ -4,6 +4,7 @@
 // Package child runs one program whose life is bound to ours: it has a process
 // group of its own, nothing of that group outlives us, not even when we are
 // killed, and the last lines that it wrote are there to explain its end.
+// Programs that do one thing and end are the matter of package run.
 //
 // How life is bound: on Linux the kernel kills the child when the thread that
 // started it ends (that thread is held for the child's whole life); on every

@@ -13,7 +13,7 @@ import (
 
 // Set by the linker: -X github.com/1bit-MONSTER/engine/engine/version.NAME=…
 var (
-	version string // the content of the file VERSION, such as "0.1.0"
+	version string // the content of the file VERSION, such as "2026.48"
 	source  string // "t1:…" over the files that went in
 	pins    string // NAME=VERSION, separated by blanks, in order
 )
