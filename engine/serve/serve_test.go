@@ -310,3 +310,26 @@ func TestAutoAsksTheBackend(t *testing.T) {
 		}
 	}
 }
+
+// TestClientThatLeaves: the backend stops working for a client that is gone.
+func TestClientThatLeaves(t *testing.T) {
+	r := start(t, "").up()
+	resp := r.open("POST", "/v1/chat/completions", `{"stream":true,"delay":600000,"messages":[1]}`)
+	if _, err := io.ReadFull(resp.Body, make([]byte, len(servetest.StreamParts[0]))); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := r.do("GET", "/slots", ""); body != `{"active":1}` {
+		t.Fatalf("before: %s", body)
+	}
+	resp.Body.Close()
+	for i := 0; ; i++ {
+		_, body := r.do("GET", "/slots", "")
+		if body == `{"active":0}` {
+			return
+		}
+		if i == 500 {
+			t.Fatalf("after 5 s: %s", body)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -154,7 +155,10 @@ func handler(mode string) http.Handler {
 		answer(w, 200, `{"status":"ok"}`)
 	})
 	key := os.Getenv("LLAMA_API_KEY")
+	var active atomic.Int64 // shown at /slots
 	work := func(w http.ResponseWriter, r *http.Request) {
+		active.Add(1)
+		defer active.Add(-1)
 		if key != "" && r.Header.Get("Authorization") != "Bearer "+key {
 			answer(w, 401, `{"error":{"message":"Invalid API Key","type":"authentication_error","code":401}}`)
 			return
@@ -178,13 +182,16 @@ func handler(mode string) http.Handler {
 		case body.Messages == nil && body.Prompt == nil:
 			answer(w, 400, `{"error":{"code":400,"message":"'messages' is required","type":"invalid_request_error"}}`)
 		case body.Stream:
-			stream(w, mode, time.Duration(body.Delay)*time.Millisecond)
+			stream(w, r, mode, time.Duration(body.Delay)*time.Millisecond)
 		default:
 			answer(w, 200, fmt.Sprintf(`{"id":"chatcmpl-1", "model":"/models/x.gguf", "object":"chat.completion","choices":[{"message":{"content":"Hello from %s"}}],"usage":{"total_tokens":3}}`, r.URL.Path))
 		}
 	}
 	mux.HandleFunc("POST /v1/chat/completions", work)
 	mux.HandleFunc("POST /v1/completions", work)
+	mux.HandleFunc("GET /slots", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, fmt.Sprintf(`{"active":%d}`, active.Load()))
+	})
 	mux.HandleFunc("GET /props", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		answer(w, 200, `{"model_path":"/models/x.gguf","query":"`+r.URL.RawQuery+`"}`)
@@ -200,7 +207,7 @@ var StreamParts = []string{
 	"data: [DONE]\n\n",
 }
 
-func stream(w http.ResponseWriter, mode string, delay time.Duration) {
+func stream(w http.ResponseWriter, r *http.Request, mode string, delay time.Duration) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for i, part := range StreamParts {
 		if mode == BreaksStream && i == 2 {
@@ -208,7 +215,11 @@ func stream(w http.ResponseWriter, mode string, delay time.Duration) {
 		}
 		io.WriteString(w, part)
 		w.(http.Flusher).Flush()
-		time.Sleep(delay)
+		select {
+		case <-time.After(delay):
+		case <-r.Context().Done():
+			return
+		}
 	}
 }
 
