@@ -6,11 +6,7 @@
 // program that looks for them cannot disagree. It is a leaf: names only.
 package layout
 
-import (
-	"path"
-
-	"github.com/1bit-MONSTER/engine/engine/devices"
-)
+import "path"
 
 // Names of files and programs.
 const (
@@ -31,16 +27,17 @@ func Exe(program, goos string) string {
 }
 
 // LlamaDirs returns the folders, slash-separated and relative to the binary's,
-// in which the llama-server for a device may lie, best first: the build for
-// that device, then one that can do several, then beside the binary.
-func LlamaDirs(d devices.Name) []string {
+// in which the llama-server for a device (a name of package devices) may lie,
+// best first: the build for that device, then one that can do several, then
+// beside the binary.
+func LlamaDirs(device string) []string {
 	var dirs []string
-	switch d {
-	case devices.Vulkan, devices.HRX:
-		dirs = append(dirs, path.Join(string(d), "llama", "bin"))
-	case devices.ROCm:
+	switch device {
+	case "vulkan", "hrx":
+		dirs = append(dirs, path.Join(device, "llama", "bin"))
+	case "rocm":
 		dirs = append(dirs, "lean/llama-rocm/bin")
-	case devices.CPU:
+	case "cpu":
 		dirs = append(dirs, "cpu/llama/bin", "vulkan/llama/bin")
 	}
 	return append(dirs, "llama/bin", ".")

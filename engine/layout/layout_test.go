@@ -13,7 +13,7 @@ import (
 
 func TestLlamaDirs(t *testing.T) {
 	for _, d := range devices.All() {
-		dirs := LlamaDirs(d)
+		dirs := LlamaDirs(string(d))
 		if len(dirs) == 0 || dirs[len(dirs)-1] != "." {
 			t.Errorf("%s: %q does not end beside the binary", d, dirs)
 		}
@@ -23,7 +23,7 @@ func TestLlamaDirs(t *testing.T) {
 			}
 		}
 	}
-	if got := LlamaDirs(devices.Vulkan)[0]; got != "vulkan/llama/bin" {
+	if got := LlamaDirs(string(devices.Vulkan))[0]; got != "vulkan/llama/bin" {
 		t.Errorf("vulkan: %q", got)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/1bit-MONSTER/engine/engine/devices"
 	"github.com/1bit-MONSTER/engine/engine/layout"
 )
 
@@ -58,8 +57,8 @@ type program struct {
 	flag    string
 	env     string
 	flagOf  func(Request) string
-	dirs    func(devices.Name) []string // beside the binary
-	install string                      // a clause that says how to get it
+	dirs    func(device string) []string // beside the binary
+	install string                       // a clause that says how to get it
 }
 
 var llamaServer = program{
@@ -88,7 +87,7 @@ func (p program) find(r Request, h Host) (string, error) {
 	}
 	exe := layout.Exe(p.name, h.GOOS)
 	if h.Dir != "" {
-		for _, dir := range p.dirs(r.Device) {
+		for _, dir := range p.dirs(string(r.Device)) {
 			path := filepath.Join(h.Dir, filepath.FromSlash(dir), exe)
 			if runnable(path, h.GOOS) == nil {
 				return path, nil

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,16 +71,26 @@ func TestRealLlamaServerRefusesAModel(t *testing.T) {
 }
 
 // needLlamaServer returns the path of a real llama-server: the one that
-// ONEBIT_TEST_LLAMA_SERVER names, or the one in PATH.
+// ONEBIT_TEST_LLAMA_SERVER names, or the one in PATH. Without one the test is
+// skipped, or fails where ONEBIT_REQUIRE names it.
 func needLlamaServer(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("ONEBIT_TEST_LLAMA_SERVER")
 	if path == "" {
-		found, err := exec.LookPath("llama-server")
-		if err != nil {
-			t.Skip("skipped: llama-server is not here")
-		}
-		path = found
+		path, _ = exec.LookPath("llama-server")
 	}
+	if path == "" {
+		const absent = "part llama-server: absent: Debian's package llama.cpp-tools of forky"
+		if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), "llama-server") {
+			t.Fatal(absent)
+		}
+		t.Skip(absent)
+	}
+	says, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput()
+	if err != nil {
+		t.Fatalf("part llama-server: %v", err)
+	}
+	line, _, _ := strings.Cut(string(says), "\n")
+	t.Logf("part llama-server: used: %s", line)
 	return path
 }

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "-m" || os.Args[1] == "--list-devices") || os.Getenv(servetest.ModeVariable) == "sleep" {
 		servetest.Main()
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // a backend under the race detector would end a second late
 	os.Exit(m.Run())
 }
 
