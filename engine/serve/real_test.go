@@ -5,21 +5,19 @@ package serve
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/1bit-MONSTER/engine/engine/devices"
 	"github.com/1bit-MONSTER/engine/engine/gguf/gguftest"
+	"github.com/1bit-MONSTER/engine/internal/parts"
 )
 
 // TestRealLlamaServer serves a tiny model with random weights through a real
 // llama-server. Only the form of what it says is looked at: the words are
 // noise.
 func TestRealLlamaServer(t *testing.T) {
-	r := startWith(t, needLlamaServer(t), gguftest.Llama(1), func(c *Config) {
+	r := startWith(t, parts.Need(t, "llama-server").Path, gguftest.Llama(1), func(c *Config) {
 		c.Alias = "tiny-random"
 		c.Request.Device = devices.CPU
 		c.Request.CtxSize = 256
@@ -64,33 +62,8 @@ func TestRealLlamaServer(t *testing.T) {
 // a model is in the error.
 func TestRealLlamaServerRefusesAModel(t *testing.T) {
 	file := gguftest.File{KV: []gguftest.KV{{Key: "general.architecture", Value: "nonesuch"}}}
-	err := startWith(t, needLlamaServer(t), file).end()
+	err := startWith(t, parts.Need(t, "llama-server").Path, file).end()
 	if err == nil || !strings.Contains(err.Error(), "exited with status 1; its last lines:") || !strings.Contains(err.Error(), "nonesuch") {
 		t.Errorf("got %v", err)
 	}
-}
-
-// needLlamaServer returns the path of a real llama-server: the one that
-// ONEBIT_TEST_LLAMA_SERVER names, or the one in PATH. Without one the test is
-// skipped, or fails where ONEBIT_REQUIRE names it.
-func needLlamaServer(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("ONEBIT_TEST_LLAMA_SERVER")
-	if path == "" {
-		path, _ = exec.LookPath("llama-server")
-	}
-	if path == "" {
-		const absent = "part llama-server: absent: Debian's package llama.cpp-tools of forky"
-		if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), "llama-server") {
-			t.Fatal(absent)
-		}
-		t.Skip(absent)
-	}
-	says, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput()
-	if err != nil {
-		t.Fatalf("part llama-server: %v", err)
-	}
-	line, _, _ := strings.Cut(string(says), "\n")
-	t.Logf("part llama-server: used: %s", line)
-	return path
 }
