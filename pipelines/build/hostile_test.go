@@ -99,8 +99,6 @@ func TestKilledBuildLeavesNothingWrong(t *testing.T) {
 	if r := build(t, o); r.SHA256 != want.SHA256 {
 		t.Errorf("after the kills sha256 is %s, was %s", r.SHA256, want.SHA256)
 	}
-	// The temporary archive of a killed run is the only thing a later run
-	// cannot know to be dead; it must not look like an archive.
 	archives, err := filepath.Glob(filepath.Join(o.Out, "*.tar.zst"))
 	if err != nil || len(archives) != 1 {
 		t.Errorf("archives: %v, %v", archives, err)

@@ -132,8 +132,8 @@ func (o Options) lock(ctx context.Context) (*filelock.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := filelock.Wait(ctx, filepath.Join(dir, "build-"+digestName(o.Repo, o.Out)), func() {
-		o.Progress.Step("another build of this work tree is running; waiting for it")
+	lock, err := filelock.Wait(ctx, filepath.Join(dir, "build-"+digestName(o.Out)), func() {
+		o.Progress.Step("another build into %s is running; waiting for it", o.Out)
 	})
 	return lock, store.Explain(err, o.Cache.Dir)
 }
@@ -151,6 +151,11 @@ func pack(ctx context.Context, o Options, c *Component, l *sourceList) (*Result,
 	files, err := payload(o, c, r.Commit)
 	if err != nil {
 		return nil, err
+	}
+	// We hold the folder's lock: an unfinished archive is a killed run's.
+	unfinished, _ := filepath.Glob(filepath.Join(o.Out, ".1bit-*.tar.zst.*.tmp"))
+	for _, name := range unfinished {
+		os.Remove(name)
 	}
 	sum := sha256.New()
 	count := &counter{}
