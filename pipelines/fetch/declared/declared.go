@@ -14,9 +14,9 @@
 //     execute_process, add_custom_command and add_custom_target;
 //   - git submodules; git dependencies in Cargo.toml and Cargo.lock, and one
 //     entry for the registry crates of a lock file; one entry for each lock
-//     file of npm, Yarn and pnpm, and for a package.json without one; pip's
-//     requirements files; go.mod; the dependencies of build.zig.zon; Meson
-//     wraps;
+//     file of npm, Yarn, pnpm and Bun; one for a Cargo.toml or package.json
+//     without a lock file; pip's requirements files; go.mod; the dependencies
+//     of build.zig.zon; Meson wraps;
 //   - shell, Python, PowerShell and batch scripts, makefiles and Dockerfiles
 //     that call a program or a function that downloads.
 //
@@ -24,9 +24,9 @@
 // download whose address is put together at run time is reported with what is
 // written there, and one that is hidden on purpose is not found. Values of
 // set() are known in their own file only, and only where all of a variable's
-// values agree. Of several addresses for one file the first is reported. Workflow files, build.rs, setup.py's dependencies,
-// pyproject.toml, base images of Dockerfiles and system packages (apt, dnf,
-// conda) are not looked at. Python text in triple quotes is taken for
+// values agree. Of several addresses for one file the first is reported.
+// Workflow files, build.rs, setup.py's dependencies, pyproject.toml, base images
+// of Dockerfiles and system packages (apt, dnf, conda) are not looked at. Python text in triple quotes is taken for
 // documentation. What is missed fails in the build, which has no network.
 package declared
 

@@ -5,6 +5,7 @@ package declared
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -76,6 +77,50 @@ func (f *file) cargoToml() {
 			walk(key, m[key])
 		}
 	}
+	if n := registryCrates(m, 0); n > 0 && !f.hasAbove("Cargo.lock") {
+		f.add(Declared{Line: 1, Kind: CargoLock, Name: "Cargo.toml", Count: n, Command: "cargo", Problem: "no lock file says which versions"})
+	}
+}
+
+// registryCrates counts the dependencies of a manifest that come from a registry.
+func registryCrates(m map[string]any, depth int) int {
+	n := 0
+	for key, v := range m {
+		table, ok := v.(map[string]any)
+		if !ok {
+			continue
+		}
+		switch key {
+		case "dependencies", "dev-dependencies", "build-dependencies":
+			for _, d := range table {
+				t, _ := d.(map[string]any)
+				if t["path"] == nil && t["git"] == nil && t["workspace"] == nil {
+					n++
+				}
+			}
+		case "package", "features", "profile", "patch", "replace":
+		default: // workspace, target and the targets in it
+			if depth < 3 {
+				n += registryCrates(table, depth+1)
+			}
+		}
+	}
+	return n
+}
+
+// hasAbove reports whether the tree has a file of one of these names beside this
+// one or in a folder above.
+func (f *file) hasAbove(names ...string) bool {
+	for dir := path.Dir(f.path); ; dir = path.Dir(dir) {
+		for _, n := range names {
+			if f.has[path.Join(dir, n)] {
+				return true
+			}
+		}
+		if dir == "." || dir == "/" {
+			return false
+		}
+	}
 }
 
 func sortedKeys(m map[string]any) []string {
@@ -122,21 +167,17 @@ func (f *file) cargoLock() {
 
 // packageJSON counts when no lock file beside it, or above it, does.
 func (f *file) packageJSON() {
-	for dir := path.Dir(f.path); ; dir = path.Dir(dir) {
-		for _, lock := range []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"} {
-			if f.has[path.Join(dir, lock)] {
-				return
-			}
-		}
-		if dir == "." || dir == "/" {
-			break
-		}
+	if f.hasAbove("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock") {
+		return
 	}
 	var m struct {
 		Dependencies, DevDependencies, OptionalDependencies map[string]any
 	}
 	if err := json.Unmarshal(f.content, &m); err != nil {
-		f.problem(NPM, err)
+		var other *json.UnmarshalTypeError
+		if !errors.As(err, &other) { // another program's file of that name
+			f.problem(NPM, err)
+		}
 		return
 	}
 	if n := len(m.Dependencies) + len(m.DevDependencies) + len(m.OptionalDependencies); n > 0 {
@@ -246,4 +287,9 @@ func hashFragment(s string) string {
 		}
 	}
 	return ""
+}
+
+// bunLock adds an entry without a count: its form is not read here.
+func (f *file) bunLock() {
+	f.add(Declared{Line: 1, Kind: NPM, Name: "bun.lock", Command: "npm"})
 }

@@ -140,7 +140,7 @@ func TestRender(t *testing.T) {
 	if err := errors.Join(WriteText(&text, list), WriteJSON(&js, list)); err != nil {
 		t.Fatal(err)
 	}
-	want := "! CMakeLists.txt:1  build  cmake-download  a.tgz  https://x.example/a.tgz  SHA256=abcd\n1 downloads are declared, 1 of them where a build may reach them (!)\n"
+	want := "! CMakeLists.txt:1  build  cmake-download  file(DOWNLOAD)  a.tgz  https://x.example/a.tgz  SHA256=abcd\n1 downloads are declared, 1 of them where a build may reach them (!)\n"
 	if diff := cmp.Diff(want, text.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -8,12 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
 // Header is the first row of a table of Rows.
-var Header = []string{"SCOPE", "WHERE", "KIND", "NAME", "ADDRESS", "VERSION"}
+var Header = []string{"WHERE", "SCOPE", "KIND", "COMMAND", "NAME", "ADDRESS", "VERSION"}
 
 // Row is a download as inert cells under Header.
 func (d Declared) Row() []string {
@@ -26,7 +27,7 @@ func (d Declared) Row() []string {
 		address = inert.Line(cmp.Or(d.URL, "-"), 200) + " [" + inert.Line(d.Problem, 200) + "]"
 	}
 	return []string{
-		string(d.Scope), fmt.Sprintf("%s:%d", inert.Line(d.File, 200), d.Line), string(d.Kind),
+		fmt.Sprintf("%s:%d", inert.Line(d.File, 200), d.Line), string(d.Scope), string(d.Kind), cmp.Or(inert.Line(d.Command, 60), "-"),
 		cmp.Or(name, "-"), cmp.Or(address, "-"), cmp.Or(inert.Line(d.Rev, 60), inert.Line(d.Hash, 80), "-"),
 	}
 }
@@ -41,7 +42,7 @@ func WriteText(w io.Writer, list []Declared) error {
 			red++
 		}
 		r := d.Row()
-		if _, err := fmt.Fprintf(w, "%s %s  %s  %s  %s  %s  %s\n", mark, r[1], r[0], r[2], r[3], r[4], r[5]); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s\n", mark, strings.Join(r, "  ")); err != nil {
 			return err
 		}
 	}

@@ -99,6 +99,8 @@ func candidate(e Entry) func(*file) {
 		return (*file).yarnLock
 	case "pnpm-lock.yaml":
 		return (*file).pnpmLock
+	case "bun.lock":
+		return (*file).bunLock
 	case "go.mod":
 		return (*file).goMod
 	case "build.zig.zon":

@@ -191,6 +191,9 @@ func (f *file) tool(line int, name string, t tool, args []string) {
 		}
 		d.Command = strings.TrimSpace(name + " " + verb)
 	}
+	if name == "git" && slices.Contains(args, "--local") {
+		return
+	}
 	if t.urls {
 		f.addresses(d, name, plain)
 		return
