@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/parts"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,7 +28,7 @@ func TestRealUpstreams(t *testing.T) {
 	root := os.Getenv(env)
 	if root == "" {
 		absent := fmt.Sprintf("part %s: absent: %s names no folder of bare repositories", part, env)
-		if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), part) {
+		if slices.Contains(parts.Required(), part) {
 			t.Fatal(absent)
 		}
 		t.Skip(absent)

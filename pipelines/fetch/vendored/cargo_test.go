@@ -17,10 +17,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/1bit-MONSTER/engine/internal/parts"
 )
 
 const sumA = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -244,27 +245,6 @@ offline = true
 	}
 }
 
-// need returns the path of a program, or ends the test with the line that says
-// which part is absent.
-func need(t *testing.T, part string) string {
-	t.Helper()
-	p, err := exec.LookPath(part)
-	if err == nil {
-		// A launcher without a toolchain behind it is no part.
-		if out, verr := exec.Command(p, "--version").CombinedOutput(); verr != nil {
-			err = verr
-		} else {
-			t.Logf("part %s: used: %s", part, strings.TrimSpace(string(out)))
-			return p
-		}
-	}
-	if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), part) {
-		t.Fatalf("part %s: absent: %v", part, err)
-	}
-	t.Skipf("part %s: absent: %v", part, err)
-	return ""
-}
-
 // command runs a program in a folder with a home of its own.
 func command(t *testing.T, dir, program string, args ...string) (string, error) {
 	t.Helper()
@@ -280,7 +260,7 @@ func command(t *testing.T, dir, program string, args ...string) (string, error) 
 // A real cargo takes the vendor folder, offline, and refuses it when a file in
 // it was changed.
 func TestRealCargo(t *testing.T) {
-	cargo := need(t, "cargo")
+	cargo := parts.Need(t, "cargo").Path
 	content := tgz(t, "dep-0.1.0/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "dep-0.1.0/src/lib.rs", "pub fn f() -> u32 { 7 }\n")
 	k := crate("dep", content)
 	dir := t.TempDir()

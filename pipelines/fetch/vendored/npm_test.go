@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/1bit-MONSTER/engine/internal/parts"
 )
 
 func sri(alg string, content []byte) string {
@@ -152,7 +154,7 @@ func TestWriteNPMCacheRefuses(t *testing.T) {
 
 // A real npm installs from the cache, offline; without it, it cannot.
 func TestRealNPM(t *testing.T) {
-	npm := need(t, "npm")
+	npm := parts.Need(t, "npm").Path
 	pkg := tgz(t, "package/package.json", `{"name": "dep", "version": "1.2.3"}`, "package/index.js", "module.exports = 7\n")
 	lock := `{"name": "app", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {
 "": {"name": "app", "version": "1.0.0", "dependencies": {"dep": "1.2.3"}},
