@@ -55,18 +55,24 @@ const DefaultJobs = 16
 type Candidate struct {
 	Version   string    // tag or version as the upstream writes it; empty for a branch
 	Commit    git.ID    // empty for kinds without commits
+	Digest    string    // oci: sha256: of the manifest
 	TagObject git.ID    // the annotated tag behind Version, if it is one
 	Date      time.Time // of publication, where it is known before the content is here
 	Via       *pins.Via // gitlink: where it was read
 	StandsIn  string    // the repository that a mirror read instead of the upstream
 	Files     []pins.File
 	Notes     []string // for people: what is worth knowing and stops nothing
+
+	where []string // refs that have it, for remotes that give out no commit by id
 }
 
 // id is what identifies the candidate, as pins.Lock.ID does for a lock.
 func (c *Candidate) id() string {
 	if c.Commit != "" {
 		return string(c.Commit)
+	}
+	if c.Digest != "" {
+		return c.Digest
 	}
 	return c.Version
 }

@@ -4,60 +4,101 @@
 package fetch
 
 import (
+	"context"
 	"sync"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/pins"
 )
 
 // A round is one moment: what was resolved in it is not asked for again, so
 // that all members of a group see the same upstream.
 type round struct {
-	mu     sync.Mutex
-	pins   map[string]*Candidate // members that are resolved already
-	heads  map[string]*headOnce  // by address and branch
-	forced map[string]git.ID     // by address: the commit that a person named
+	mu      sync.Mutex
+	members map[string]bool
+	found   map[string]*once[*Candidate] // by pin
+	heads   map[string]*once[git.ID]     // by address and branch
+	forced  map[string]git.ID            // by address: the commit that a person named
 }
 
-type headOnce struct {
-	once sync.Once
-	id   git.ID
-	err  error
+type once[T any] struct {
+	once  sync.Once
+	value T
+	err   error
 }
 
-// newRound returns the engine for one moment.
-func (e *Engine) newRound() *Engine {
+func (o *once[T]) do(f func() (T, error)) (T, error) {
+	o.once.Do(func() { o.value, o.err = f() })
+	return o.value, o.err
+}
+
+// newRound returns the engine for one moment, in which the members are
+// resolved.
+func (e *Engine) newRound(members ...*pins.Pin) *Engine {
 	in := *e
-	in.round = &round{pins: map[string]*Candidate{}, heads: map[string]*headOnce{}, forced: map[string]git.ID{}}
+	in.round = &round{members: map[string]bool{}, found: map[string]*once[*Candidate]{}, heads: map[string]*once[git.ID]{}, forced: map[string]git.ID{}}
+	for _, p := range members {
+		in.round.members[p.Name] = true
+	}
 	return &in
 }
 
-func (r *round) resolved(name string) *Candidate {
-	if r == nil {
-		return nil
+// one returns what is worked out once a round under a key.
+func one[T any](mu *sync.Mutex, all map[string]*once[T], key string) *once[T] {
+	mu.Lock()
+	defer mu.Unlock()
+	if all[key] == nil {
+		all[key] = &once[T]{}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.pins[name]
+	return all[key]
 }
 
-func (r *round) resolve(name string, c *Candidate) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.pins[name] = c
-}
-
-// head asks for a branch once a round.
-func (r *round) head(key string, ask func() (git.ID, error)) (git.ID, error) {
-	if r == nil {
+// newest resolves a pin, once a round.
+func (e *Engine) newest(ctx context.Context, p *pins.Pin) (*Candidate, error) {
+	ask := func() (*Candidate, error) { return kindOf(p).newest(ctx, e, p) }
+	if e.round == nil {
 		return ask()
 	}
-	r.mu.Lock()
-	h := r.heads[key]
-	if h == nil {
-		h = &headOnce{}
-		r.heads[key] = h
+	return one(&e.round.mu, e.round.found, p.Name).do(ask)
+}
+
+// settle makes c what the pin is in this round.
+func (r *round) settle(p *pins.Pin, c *Candidate) {
+	one(&r.mu, r.found, p.Name).do(func() (*Candidate, error) { return c, nil })
+}
+
+// head returns the commit of a branch, asked for once a round.
+func (e *Engine) head(ctx context.Context, address, branch string) (git.ID, error) {
+	if e.round == nil {
+		return e.askHead(ctx, address, branch)
 	}
-	r.mu.Unlock()
-	h.once.Do(func() { h.id, h.err = ask() })
-	return h.id, h.err
+	e.round.mu.Lock()
+	id, forced := e.round.forced[plainURL(address)]
+	e.round.mu.Unlock()
+	if forced {
+		return id, nil
+	}
+	return one(&e.round.mu, e.round.heads, address+" "+branch).do(func() (git.ID, error) { return e.askHead(ctx, address, branch) })
+}
+
+// parent returns the commit of another pin that something is read from: the one
+// of this round if it is a member, else its lock's.
+func (e *Engine) parent(ctx context.Context, name string) (*pins.Pin, git.ID, error) {
+	p, err := e.Set.Named(name)
+	if err != nil {
+		return nil, "", err
+	}
+	if e.round != nil && e.round.members[name] {
+		c, err := e.newest(ctx, p)
+		if err != nil {
+			return nil, "", verdict.New(verdict.Of(err), "it is read from the pin "+name+", which could not be resolved")
+		}
+		return p, c.Commit, nil
+	}
+	if p.Lock == nil || p.Lock.Commit == "" {
+		return nil, "", verdict.Heldf("it is read from the pin %s, which has no locked commit: run 'dist pins update %s' first", name, name)
+	}
+	id, err := git.ParseID(p.Lock.Commit)
+	return p, id, err
 }
