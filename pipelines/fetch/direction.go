@@ -22,7 +22,7 @@ import (
 // repository that integrates it, because its own history may go sideways.
 func (e *Engine) direction(ctx context.Context, p *pins.Pin, c *Candidate) error {
 	l := p.Lock
-	if l == nil || l.ID() == c.id() {
+	if l == nil || l.ID() == c.id() && p.Track.Kind != pins.Gitlink {
 		return nil
 	}
 	if ordered, err := byVersion(p, c); ordered || err != nil {

@@ -44,7 +44,8 @@ type Engine struct {
 	Progress *progress.Reporter
 	Clock    clock.Clock
 
-	round *round // what was resolved together; nil outside Update
+	round *round   // what was resolved together; nil outside Check and Update
+	real  *Mirrors // where upstreams are when no mirror counts; tests have theirs on loopback
 }
 
 // DefaultJobs is how many pins are worked on side by side: the work is waiting
@@ -116,10 +117,21 @@ func kindOf(p *pins.Pin) kind {
 		return tagKind{}
 	case pins.Gitlink:
 		return gitlinkKind{}
+	case pins.GithubRelease:
+		if len(p.Track.Assets) == 0 {
+			return taggedRelease{}
+		}
 	case pins.Field:
 		return fieldKind{}
 	}
 	return notYetKind{}
+}
+
+// taggedRelease is the source of a release, whose tag a person names.
+type taggedRelease struct{ tagKind }
+
+func (taggedRelease) newest(_ context.Context, _ *Engine, p *pins.Pin) (*Candidate, error) {
+	return nil, &NotYet{p.Track.Kind}
 }
 
 // notYetKind is a kind that this build does not know.
@@ -150,6 +162,10 @@ func (e *Engine) jobs() int {
 	}
 	return DefaultJobs
 }
+
+// contentJobs is how many pins' contents are brought here side by side: each
+// takes several git processes, and the disk is one.
+func (e *Engine) contentJobs() int { return min(e.jobs(), 4) }
 
 // online is asked before anything touches the network.
 func (e *Engine) online(what string) error {

@@ -4,6 +4,7 @@
 package fetch
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -102,6 +103,11 @@ type Lacking struct {
 }
 
 func (e *Lacking) Error() string {
+	return e.short() + ": fetch from another mirror, or exclude these paths in the pin and say why"
+}
+
+// short is the fact without the advice, which Problems gives once for all.
+func (e *Lacking) short() string {
 	var paths []string
 	for i, b := range e.Blobs {
 		if i == 20 {
@@ -110,7 +116,7 @@ func (e *Lacking) Error() string {
 		}
 		paths = append(paths, fmt.Sprintf("%+q (%s)", b.Path, b.ID.Short()))
 	}
-	return fmt.Sprintf("%s lacks %s: fetch from another mirror, or exclude these paths in the pin and say why", e.From, strings.Join(paths, ", "))
+	return fmt.Sprintf("%s lacks %s", e.From, strings.Join(paths, ", "))
 }
 
 // Unwrap returns the first missing file.
@@ -123,7 +129,15 @@ type BadSubmodule struct {
 }
 
 func (e *BadSubmodule) Error() string {
-	return fmt.Sprintf("the submodule %s: %s; exclude it in the pin if it is not needed, and say why", shown(e.Path), e.Err)
+	return e.short() + "; exclude it in the pin if it is not needed, and say why"
+}
+
+func (e *BadSubmodule) short() string {
+	var unreachable *git.Unreachable
+	if errors.As(e.Err, &unreachable) {
+		return fmt.Sprintf("the submodule %s: %s cannot be reached now (%s)", shown(e.Path), unreachable.URL, unreachable.Why)
+	}
+	return fmt.Sprintf("the submodule %s: %s", shown(e.Path), e.Err)
 }
 
 func (e *BadSubmodule) Unwrap() error { return e.Err }

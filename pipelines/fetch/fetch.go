@@ -42,7 +42,7 @@ func (e *Engine) Content(ctx context.Context, p *pins.Pin) ([]*store.Entry, erro
 func (e *Engine) Fetch(ctx context.Context, list []*pins.Pin) ([]Fetched, error) {
 	rows := make([]Fetched, len(list))
 	group := errgroup.Group{}
-	group.SetLimit(e.jobs())
+	group.SetLimit(e.contentJobs())
 	for i, p := range list {
 		group.Go(func() error {
 			rows[i] = e.fetchRow(ctx, p)

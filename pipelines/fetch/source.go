@@ -44,10 +44,19 @@ type Problems []error
 
 func (p Problems) Error() string {
 	var all []string
+	mend := false
 	for _, err := range p {
-		all = append(all, err.Error())
+		text := err.Error()
+		if short, ok := err.(interface{ short() string }); ok {
+			text, mend = short.short(), true
+		}
+		all = append(all, text)
 	}
-	return strings.Join(all, "; ")
+	text := strings.Join(all, "; ")
+	if mend {
+		text += ": fetch from mirrors that have all of it, or exclude these paths in the pin and say why"
+	}
+	return text
 }
 
 // Unwrap returns all of them.
@@ -78,11 +87,6 @@ type walk struct {
 // and sums them.
 func (e *Engine) source(ctx context.Context, p *pins.Pin, commit git.ID, where []string) (*source, error) {
 	w := &walk{e: e, pin: p, where: where, exclude: excluded(p), used: map[string]bool{}, source: &source{}}
-	for _, x := range w.exclude {
-		if isLicense(x) {
-			return nil, verdict.Failf("%s is a licence: it can not be excluded", quoted(x))
-		}
-	}
 	sum, err := w.module(ctx, "", p.Upstream, commit, nil)
 	if err != nil {
 		return nil, err

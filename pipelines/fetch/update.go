@@ -98,7 +98,7 @@ func (e *Engine) Update(ctx context.Context, list []*pins.Pin, o UpdateOptions) 
 	}
 	rows := make([][]Updated, len(sets))
 	group := errgroup.Group{}
-	group.SetLimit(e.jobs())
+	group.SetLimit(e.contentJobs())
 	for i, set := range sets {
 		group.Go(func() error {
 			rows[i] = e.updateSet(ctx, set, nil, o)
@@ -141,7 +141,7 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 	candidates := make([]*Candidate, len(set))
 	each := func(work func(i int, p *pins.Pin, row *Updated) error) bool {
 		group := errgroup.Group{}
-		group.SetLimit(e.jobs())
+		group.SetLimit(e.contentJobs())
 		for i, p := range set {
 			group.Go(func() error {
 				if rows[i].Verdict == "" || rows[i].Verdict == verdict.Pass {
@@ -279,7 +279,14 @@ func carry(p *pins.Pin, lock *pins.Lock) {
 
 // write puts the lock into the pin's file.
 func (u *Updated) write(p *pins.Pin, dir string) error {
-	changed, err := pins.Edit(dir, p.Name, func(file []byte) ([]byte, error) { return pins.WriteLock(file, *u.lock) })
+	var changed bool
+	var err error
+	for range 3 { // another process may write the same file at the same moment
+		changed, err = pins.Edit(dir, p.Name, func(file []byte) ([]byte, error) { return pins.WriteLock(file, *u.lock) })
+		if err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return err
 	}

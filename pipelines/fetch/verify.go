@@ -44,7 +44,7 @@ func (e *Engine) Verify(ctx context.Context, list []*pins.Pin, o VerifyOptions) 
 	}
 	rows := make([]VerifiedPin, len(list))
 	group := errgroup.Group{}
-	group.SetLimit(e.jobs())
+	group.SetLimit(e.contentJobs())
 	for i, p := range list {
 		group.Go(func() error {
 			row := &rows[i]
@@ -98,7 +98,7 @@ func (e *Engine) verifyOnline(ctx context.Context, p *pins.Pin, dir string) (cle
 		return false, wrap(p, verdict.Skippedf("a %s pin has nothing to confirm online", p.Track.Kind))
 	}
 	own := *e
-	own.Mirrors = nil
+	own.Mirrors = e.real
 	if err := c.confirm(ctx, &own, p); err != nil {
 		return false, wrap(p, err)
 	}
