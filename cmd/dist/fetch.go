@@ -50,6 +50,7 @@ the store, verified against the lock. What is there already is not asked for.`,
 		},
 	}
 	n.flags(cmd)
+	cmd.AddCommand(newFetchDeclared())
 	return cmd
 }
 

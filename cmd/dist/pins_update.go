@@ -92,6 +92,9 @@ min-age and schedules do not bind a person's update; rejected versions do.`,
 func userName(cmd *cobra.Command, dir string) string {
 	c := run.Command{Path: "git", Args: []string{"config", "user.name"}, Dir: dir,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "XDG_CONFIG_HOME=" + os.Getenv("XDG_CONFIG_HOME")}}
+	if v, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
+		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+v)
+	}
 	res, err := c.Run(cmd.Context())
 	if err != nil {
 		return ""

@@ -151,7 +151,7 @@ func (e *Engine) archive(ctx context.Context, p *pins.Pin, remote ArchiveRemote)
 // of its own.
 func (e *Engine) push(ctx context.Context, p *pins.Pin, one part, to git.Remote, ref string) error {
 	repo := one.repo
-	if repo.Shallow() || p.Stack != "" {
+	if repo.Shallow() || p.Stack != "" || len(p.Lock.Excluded) > 0 {
 		whole, err := e.whole(ctx, p, one)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ type Moved struct {
 }
 
 func (e *Moved) Error() string {
-	return fmt.Sprintf("the tag %s moved from %s to %s: find out why; if it is right, run 'dist pins update NAME --to %s --accept moved --reason TEXT'",
+	return fmt.Sprintf("the tag %s moved from %s to %s: find out why; if it is right, update with --to %s --accept moved --reason TEXT",
 		shown(e.Tag), e.Old, e.New, e.New)
 }
 

@@ -115,11 +115,8 @@ const settle = 2 * time.Second
 // clearLocks removes the locks that a killed git left. Nobody else works on the
 // repository: we hold its lock.
 func clearLocks(ctx context.Context, dir string) error {
-	locks, err := filepath.Glob(filepath.Join(dir, "*.lock"))
-	if err != nil {
-		return err
-	}
-	err = filepath.WalkDir(filepath.Join(dir, "refs"), func(path string, d fs.DirEntry, err error) error {
+	locks := within(dir, func(name string) bool { return strings.HasSuffix(name, ".lock") })
+	err := filepath.WalkDir(filepath.Join(dir, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
 			locks = append(locks, path)
 		}
@@ -147,14 +144,28 @@ func clearLocks(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	// Packs that were never finished; they are of no use to a second try.
-	for _, pattern := range []string{"objects/pack/tmp_*", "objects/incoming-*", "objects/tmp_objdir-*"} {
-		left, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, name := range left {
-			os.RemoveAll(name)
-		}
+	// Packs and folders that were never finished are of no use to a second try.
+	left := within(filepath.Join(dir, "objects", "pack"), func(name string) bool { return strings.HasPrefix(name, "tmp_") })
+	left = append(left, within(filepath.Join(dir, "objects"), func(name string) bool {
+		return strings.HasPrefix(name, "incoming-") || strings.HasPrefix(name, "tmp_objdir-")
+	})...)
+	for _, name := range left {
+		os.RemoveAll(name)
 	}
 	return nil
+}
+
+// within lists what a folder has of certain names; of a folder that is not
+// there, nothing.
+func within(dir string, is func(name string) bool) []string {
+	entries, _ := os.ReadDir(dir)
+	var out []string
+	for _, x := range entries {
+		if is(x.Name()) {
+			out = append(out, filepath.Join(dir, x.Name()))
+		}
+	}
+	return out
 }
 
 // says shows what git says on its way, one line a phase.
@@ -162,16 +173,13 @@ func (e *Engine) says(name string) git.Progress {
 	if e.Progress == nil {
 		return nil
 	}
-	last := ""
+	seen := map[string]bool{}
 	return func(text string) {
-		phase, _, _ := strings.Cut(text, ":")
-		if rest, ok := strings.CutPrefix(text, "remote: "); ok {
-			phase, _, _ = strings.Cut(rest, ":")
+		phase, _, _ := strings.Cut(strings.TrimPrefix(text, "remote: "), ":")
+		if strings.Contains(text, "%") && !seen[phase] && len(seen) < 20 {
+			seen[phase] = true
+			e.Progress.Step("%s: %s", name, strings.ToLower(inert.Line(phase, 60)))
 		}
-		if phase != last && strings.Contains(text, "%") {
-			e.Progress.Step("%s: %s", name, inert.Line(strings.ToLower(phase), 60))
-		}
-		last = phase
 	}
 }
 
