@@ -78,7 +78,10 @@ func repoFolder(address string) string {
 		name = name[:80]
 	}
 	sum := sha256.Sum256([]byte(address))
-	return strings.TrimLeft(name, ".-") + "-" + hex.EncodeToString(sum[:4]) + ".git"
+	if name = strings.TrimLeft(name, ".-"); name == "" {
+		name = "repository"
+	}
+	return name + "-" + hex.EncodeToString(sum[:4]) + ".git"
 }
 
 func (e *Engine) openRepo(ctx context.Context, name, address string) (*mirrorRepo, error) {

@@ -220,6 +220,9 @@ func (e *Engine) resolve(ctx context.Context, p, named *pins.Pin, o UpdateOption
 	if err != nil {
 		return nil, err
 	}
+	if p.Hold.Active(e.now()) {
+		c.Notes = append(c.Notes, "it is held ("+p.Hold.Reason+"), which does not bind a person's update")
+	}
 	if r, is := p.Rejected(c.id()); is {
 		return nil, verdict.Heldf("%s is rejected (%s): take it off reject in %s if that is over", shown(orCommit(c)), orUnsaid(r.Why), p.File())
 	}
