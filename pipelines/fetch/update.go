@@ -244,7 +244,7 @@ func (e *Engine) resolve(ctx context.Context, p, named *pins.Pin, o UpdateOption
 }
 
 // current reports whether the lock is that candidate already, verified, with
-// the same exclusions.
+// the same exclusions and with all inputs summed.
 func current(p *pins.Pin, c *Candidate) bool {
 	l := p.Lock
 	if p.State() != pins.Verified && !(p.Track.Kind == pins.Field && p.Track.Files == nil && l != nil) {
@@ -252,6 +252,11 @@ func current(p *pins.Pin, c *Candidate) bool {
 	}
 	if l.ID() != c.id() || l.Version != c.Version || len(c.Files) > 0 {
 		return false
+	}
+	for _, in := range l.Inputs {
+		if in.Sum == "" && in.Kind != pins.InputUnused && in.Kind != pins.InputFile {
+			return false // a person listed it; it is not summed yet
+		}
 	}
 	var have []string
 	for _, x := range l.Excluded {
