@@ -100,12 +100,12 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 	before := pin()
 	killed := 0
-	for i := range 14 {
+	for i := range 9 {
 		c := child()
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+i*45) * time.Millisecond)
+		time.Sleep(time.Duration(20+i*60) * time.Millisecond)
 		c.Process.Kill()
 		if c.Wait() != nil && strings.Contains(c.ProcessState.String(), "killed") {
 			killed++
