@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +60,7 @@ func (e *Engine) debRelease(ctx context.Context, a *debArchive, suite string) (*
 	}
 	text, err := e.verifySigned(ctx, a.keyring, resp.Body)
 	if err != nil {
-		return nil, verdict.Failf("the suite %s: %w", suite, err)
+		return nil, fmt.Errorf("the suite %s: %w", suite, err)
 	}
 	r, err := parseRelease(suite, text)
 	if err != nil {

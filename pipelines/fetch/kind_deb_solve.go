@@ -139,7 +139,7 @@ Dir::Etc::preferences "none"; Dir::Etc::preferencesparts "preferences.d"; Dir::E
 APT::Architecture %q; APT::Architectures { %q; };
 APT::Install-Recommends "false"; APT::Install-Suggests "false";
 APT::Sandbox::User ""; Acquire::Languages "none"; Acquire::AllowInsecureRepositories "false";
-Debug::NoLocking "true"; APT::Color "false"; Dpkg::Use-Pty "false";
+APT::Update::Error-Mode "any"; Debug::NoLocking "true"; APT::Color "false"; Dpkg::Use-Pty "false";
 `, root, arch, arch)
 	for name, text := range map[string]string{"etc/sources.list": list.String(), "apt.conf": conf, "status": "", "extended": ""} {
 		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
@@ -153,7 +153,7 @@ Debug::NoLocking "true"; APT::Color "false"; Dpkg::Use-Pty "false";
 func aptGet(ctx context.Context, root string, args ...string) (string, error) {
 	res, err := run.Command{
 		Path:    "apt-get",
-		Args:    append([]string{"--quiet=2"}, args...),
+		Args:    append([]string{"--quiet=1"}, args...),
 		Dir:     root,
 		Env:     []string{"APT_CONFIG=" + filepath.Join(root, "apt.conf"), "LC_ALL=C", "PATH=" + os.Getenv("PATH"), "HOME=" + root, "TMPDIR=" + root, "DEBIAN_FRONTEND=noninteractive"},
 		Timeout: 5 * time.Minute,

@@ -69,6 +69,9 @@ func newestListed(p *pins.Pin, all []listed) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(all) == 0 {
+		return "", verdict.Failf("its index has no file that select and platforms leave")
+	}
 	if len(p.Track.Schemes) == 0 {
 		return "", verdict.Failf("its index has versions, and track.schemes must say how they are ordered")
 	}

@@ -92,6 +92,7 @@ func (o *object) walk(node any, parts, keys []string, version string) error {
 		o.missing = strings.Join(append(keys, parts[0]), ".")
 		return nil
 	}
+	found := false
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		v, ok := matchPart(parts[0], key)
 		if !ok || v != "" && o.version != "" && v != o.version {
@@ -100,6 +101,7 @@ func (o *object) walk(node any, parts, keys []string, version string) error {
 		if v == "" {
 			v = version
 		}
+		found = true
 		if err := o.walk(fields[key], parts[1:], append(slices.Clone(keys), key), v); err != nil {
 			return err
 		}
@@ -110,7 +112,7 @@ func (o *object) walk(node any, parts, keys []string, version string) error {
 				return fmt.Errorf("it has no %s", inert.Quote(strings.Join(append(keys, name), "."), 200))
 			}
 		}
-	} else if _, ok := fields[parts[0]]; !ok {
+	} else if !found {
 		o.missing = strings.Join(append(keys, parts[0]), ".")
 	}
 	return nil

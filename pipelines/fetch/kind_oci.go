@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -50,6 +51,7 @@ func (e *Engine) image(ctx context.Context, p *pins.Pin) (*image, error) {
 	return &image{repo: repo, standsIn: place.StandsIn, options: []remote.Option{
 		remote.WithContext(ctx), remote.WithTransport(through), remote.WithAuthFromKeychain(authn.DefaultKeychain),
 		remote.WithJobs(e.jobs()), remote.WithUserAgent("1bit-dist"),
+		remote.WithRetryBackoff(remote.Backoff{Duration: 300 * time.Millisecond, Factor: 3, Jitter: 0.2, Steps: 3}),
 	}}, nil
 }
 
