@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/mod/module"
@@ -200,6 +201,9 @@ func goClient(ctx context.Context, host HostGo, work, what string, args ...strin
 			"GOFLAGS=-modcacherw"),
 		Timeout: downloadLimit,
 	}.Run(ctx)
+	if err != nil && strings.Contains(string(r.Stdout)+err.Error(), "checksum mismatch") {
+		return nil, verdict.Failf("%s: the module proxy gave something else than go.sum or the checksum database has: nothing of it is used", inert.Line(what, 200))
+	}
 	if err != nil {
 		return nil, explainDownload(inert.Line(what, 200), explainJSON(r.Stdout, err))
 	}

@@ -4,15 +4,17 @@
 package toolchain
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/sumdb/dirhash"
 
 	"github.com/1bit-MONSTER/engine/internal/progress"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -20,9 +22,9 @@ import (
 
 // DownloadModules downloads all modules that a go.mod needs into the new folder
 // dir, in the layout of a module proxy: <module>/@v/<version>.mod, .zip and
-// .info. Each is held against go.sum, which must know all of them. The folder
-// depends on the two files alone: what a proxy says of origins and times is left
-// out. what is for progress and errors.
+// .info. Each is held against go.sum; what that does not know is left out, since
+// no build can use it. The folder depends on the two files alone: what a proxy
+// says of origins and times is left out too. what is for progress and errors.
 func DownloadModules(ctx context.Context, what string, goMod, goSum []byte, dir string, p *progress.Reporter) error {
 	p.Step("downloading the modules of %s", what)
 	try := 0
@@ -42,19 +44,27 @@ func DownloadModules(ctx context.Context, what string, goMod, goSum []byte, dir 
 		if _, err := goClient(ctx, host, work, "the modules of "+what, "mod", "download", "-json"); err != nil {
 			return err
 		}
-		after, err := os.ReadFile(filepath.Join(top, "go.sum"))
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(after, goSum) {
-			return verdict.Failf("the go.sum of %s does not know all modules that its go.mod needs: what it lacks can not be verified", what)
-		}
-		return keepModules(filepath.Join(work, "mod", "cache", "download"), dir)
+		return keepModules(filepath.Join(work, "mod", "cache", "download"), dir, readSums(goSum))
 	})
 }
 
-// keepModules moves what a build needs from a module cache to dir.
-func keepModules(cache, dir string) error {
+// readSums reads a go.sum: "module version" or "module version/go.mod" to sum.
+func readSums(goSum []byte) map[string]string {
+	sums := map[string]string{}
+	for line := range strings.Lines(string(goSum)) {
+		if words := strings.Fields(line); len(words) == 3 {
+			sums[words[0]+" "+words[1]] = words[2]
+		}
+	}
+	return sums
+}
+
+// keepModules moves what a build needs, and go.sum knows, from a module cache
+// to dir.
+func keepModules(cache, dir string, sums map[string]string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
 	return filepath.WalkDir(cache, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -65,18 +75,35 @@ func keepModules(cache, dir string) error {
 		}
 		folder, file := filepath.Split(rel)
 		ext := filepath.Ext(file)
-		if !strings.HasSuffix(filepath.ToSlash(folder), "/@v/") || ext != ".mod" && ext != ".zip" {
+		escaped, ok := strings.CutSuffix(filepath.ToSlash(folder), "/@v/")
+		if !ok || ext != ".mod" && ext != ".zip" {
 			return nil
+		}
+		path, err1 := module.UnescapePath(escaped)
+		version, err2 := module.UnescapeVersion(strings.TrimSuffix(file, ext))
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		got, key := "", path+" "+version
+		if ext == ".zip" {
+			got, err = dirhash.HashZip(name, dirhash.Hash1)
+		} else {
+			key += "/go.mod"
+			got, err = dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return os.Open(name) })
+		}
+		switch want := sums[key]; {
+		case err != nil:
+			return err
+		case want == "":
+			return nil
+		case want != got:
+			return verdict.Failf("the module proxy gave %s with the sum %s, go.sum says %s: nothing of it is used", key, got, want)
 		}
 		to := filepath.Join(dir, rel)
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
 		if err := os.Rename(name, to); err != nil {
-			return err
-		}
-		version, err := module.UnescapeVersion(strings.TrimSuffix(file, ext))
-		if err != nil {
 			return err
 		}
 		return os.WriteFile(strings.TrimSuffix(to, ext)+".info", fmt.Appendf(nil, "{\"Version\":%q}\n", version), 0o666)
