@@ -97,7 +97,7 @@ func (e *Engine) input(ctx context.Context, src *sourceFiles, in *pins.Input) (*
 		})
 	case pins.InputNPM:
 		return e.folder(ctx, in, func(ctx context.Context, dir string) (*store.Entry, error) {
-			return nil, e.npmTarballs(ctx, src, in, dir)
+			return nil, e.npmCache(ctx, src, in, dir)
 		})
 	}
 	return nil, verdict.Failf("its kind %q is not known", in.Kind)

@@ -8,49 +8,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/1bit-MONSTER/engine/internal/httpget"
-	"github.com/1bit-MONSTER/engine/internal/unpack"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
+	"github.com/1bit-MONSTER/engine/pipelines/fetch/vendored"
 )
-
-// A crate is a package of a Cargo.lock that comes from the public registry.
-type crate struct{ name, version, checksum string }
-
-// readCargoLock returns the crates of a Cargo.lock. Those of the workspace
-// itself are left out; others than the public registry's are refused.
-func readCargoLock(data []byte) ([]crate, error) {
-	var lock struct {
-		Package []struct{ Name, Version, Source, Checksum string }
-	}
-	if err := toml.Unmarshal(data, &lock); err != nil {
-		return nil, verdict.Failf("the Cargo.lock can not be read (%w)", err)
-	}
-	var all []crate
-	for _, p := range lock.Package {
-		switch {
-		case p.Source == "":
-			continue
-		case !strings.HasPrefix(p.Source, "registry+") || !strings.HasSuffix(p.Source, "/crates.io-index"):
-			return nil, verdict.Failf("the crate %s comes from %s: only crates of the public registry are vendored, give others as inputs of the kind git", shown(p.Name), shown(p.Source))
-		case !plainWord(p.Name) || !plainWord(p.Version):
-			return nil, verdict.Failf("the Cargo.lock has the crate %s %s, which is no name and version", quoted(p.Name), quoted(p.Version))
-		case !isSHA256(p.Checksum):
-			return nil, verdict.Failf("the crate %s has no checksum in the Cargo.lock", shown(p.Name))
-		}
-		all = append(all, crate{p.Name, p.Version, p.Checksum})
-	}
-	return all, nil
-}
 
 // cargoVendor fills dir as "cargo vendor" does: a folder a crate, with the sum
 // of its archive beside its files.
@@ -59,81 +33,50 @@ func (e *Engine) cargoVendor(ctx context.Context, src *sourceFiles, in *pins.Inp
 	if err != nil {
 		return err
 	}
-	crates, err := readCargoLock(data)
+	lock, err := vendored.ParseCargoLock(in.DeclaredIn, data)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+	for _, c := range lock.Crates {
+		if !strings.HasSuffix(c.Source, "/crates.io-index") {
+			return verdict.Failf("the crate %s comes from %s: only crates of the public registry are vendored", shown(c.Name), shown(c.Source))
+		}
 	}
 	from, err := e.crateSource(ctx)
 	if err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	paths := map[string]string{}
+	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(e.jobs())
-	for _, c := range crates {
+	for _, c := range lock.Crates {
 		g.Go(func() error {
-			if err := e.vendor(ctx, from, c, dir); err != nil {
-				return fmt.Errorf("crate %s %s: %w", c.name, c.version, err)
+			place := Place{URL: c.URL(from.dl), Mapped: from.mapped}
+			entry, _, err := e.file(gctx, download{name: c.Folder() + ".crate", url: place.URL, place: &place, expect: httpget.Expect{SHA256: c.SHA256}})
+			if err != nil {
+				return fmt.Errorf("crate %s %s: %w", c.Name, c.Version, err)
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			paths[c.SHA256] = entry.Path
 			return nil
 		})
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return vendored.WriteVendor(ctx, dir, lock, inputTime, func(c vendored.Crate) (io.ReadSeekCloser, error) { return os.Open(paths[c.SHA256]) })
 }
 
-func (e *Engine) vendor(ctx context.Context, from *crateSource, c crate, dir string) error {
-	place := Place{URL: from.url(c), Mapped: from.mapped}
-	entry, _, err := e.file(ctx, download{name: c.name + "-" + c.version + ".crate", url: place.URL, place: &place, expect: httpget.Expect{SHA256: c.checksum}})
-	if err != nil {
-		return err
-	}
-	f, err := os.Open(entry.Path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	top := c.name + "-" + c.version
-	target := filepath.Join(dir, top)
-	if err := unpack.Tar(ctx, f, target, unpack.StripPrefix(top+"/")); err != nil {
-		return err
-	}
-	sums, err := json.Marshal(map[string]any{"files": map[string]string{}, "package": c.checksum})
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(target, ".cargo-checksum.json")
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.WriteFile(name, append(sums, '\n'), 0o644)
-}
+// inputTime is the time of the files of inputs, so that they depend on their
+// content alone.
+var inputTime = time.Unix(0, 0).UTC()
 
 // A crateSource is where the public registry's archives are read.
 type crateSource struct {
 	dl     string // with markers such as {crate}, or none
 	mapped bool
-}
-
-// url puts a crate into the address; the markers are those of Cargo's registry
-// index.
-func (s *crateSource) url(c crate) string {
-	if !strings.Contains(s.dl, "{") {
-		return s.dl + "/" + c.name + "/" + c.version + "/download"
-	}
-	return strings.NewReplacer("{crate}", c.name, "{version}", c.version, "{prefix}", cratePrefix(c.name),
-		"{lowerprefix}", cratePrefix(strings.ToLower(c.name)), "{sha256-checksum}", c.checksum).Replace(s.dl)
-}
-
-func cratePrefix(name string) string {
-	switch n := len(name); {
-	case n <= 2:
-		return fmt.Sprint(n)
-	case n == 3:
-		return "3/" + name[:1]
-	}
-	return name[:2] + "/" + name[2:4]
 }
 
 // crateSource asks the registry's index, which the mirrors file or cargo's own

@@ -111,7 +111,10 @@ func TestHuggingFaceBadAnswers(t *testing.T) {
 		{"limited", func(m *model) {
 			m.answer(modelAPI+"/revision/main", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) })
 		}, verdict.Infra, []string{"limits"}},
-		{"nothing left", func(m *model) { m.tree = []string{`{"type":"directory","path":"weights","oid":"` + id + `","size":0}`}; m.publish(1) }, verdict.Fail, []string{"track.include"}},
+		{"nothing left", func(m *model) {
+			m.tree = []string{`{"type":"directory","path":"weights","oid":"` + id + `","size":0}`}
+			m.publish(1)
+		}, verdict.Fail, []string{"track.include"}},
 		{"path that leaves", func(m *model) { m.tree = nil; m.file(1, "weights/../../x", "x", true); m.publish(1) }, verdict.Fail, []string{"no path"}},
 		{"twice", func(m *model) { m.file(1, "config.json", "{}", false); m.publish(1) }, verdict.Fail, []string{"twice"}},
 		{"bad sum", func(m *model) {

@@ -58,7 +58,7 @@ func TestIndexFormats(t *testing.T) {
 		{"s3 in pages", pins.Track{
 			URL: "https://dl.example/bucket?prefix=n%2F", Format: pins.FormatS3, Select: "n/therock-linux-{version}.tar.gz", Schemes: semver,
 		}, map[string]string{
-			"/bucket?list-type=2&prefix=n%2F":                         s3("<IsTruncated>true</IsTruncated><NextContinuationToken>t+1</NextContinuationToken>", "n/", "n/therock-linux-7.9.0.tar.gz"),
+			"/bucket?list-type=2&prefix=n%2F":                          s3("<IsTruncated>true</IsTruncated><NextContinuationToken>t+1</NextContinuationToken>", "n/", "n/therock-linux-7.9.0.tar.gz"),
 			"/bucket?continuation-token=t%2B1&list-type=2&prefix=n%2F": s3("<IsTruncated>false</IsTruncated>", "n/therock-linux-7.10.0.tar.gz", "n/therock-windows-8.0.0.tar.gz"),
 		}, map[string]string{"/bucket/n/therock-linux-7.10.0.tar.gz": "rock"}, "7.10.0", "therock-linux-7.10.0.tar.gz "},
 		{"one rolling name", pins.Track{

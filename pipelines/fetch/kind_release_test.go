@@ -78,6 +78,10 @@ func TestReleaseAssets(t *testing.T) {
 			if p.Lock.Version != "v1.0" || len(p.Lock.Commit) != 40 || len(p.Lock.Tag) != 40 || p.Lock.Date.Hour() != 10 {
 				t.Errorf("%+v", p.Lock)
 			}
+			h.put(releasesPath+"/tags/v1.0", h.files[releasesPath+"/latest"])
+			if c, err := (releaseKind{}).find(t.Context(), h.e, p, "v1.0"); err != nil || c.id() != p.Lock.ID() {
+				t.Errorf("find: %+v, %v", c, err)
+			}
 			before := h.asked()
 			c, err := releaseKind{}.newest(t.Context(), h.e, p)
 			if err != nil || c.id() != p.Lock.ID() || h.asked() != before+1 {
@@ -211,12 +215,12 @@ func TestReleaseHighest(t *testing.T) {
 	h.repo.Tag("b10000", id)
 	list := `[{"tag_name":"b9999"},{"tag_name":"b10000"},{"tag_name":"nightly"},{"tag_name":"b20000","draft":true},{"tag_name":"b30000","prerelease":true}]`
 	h.put(releasesPath+"?per_page=100", list)
-	c, err := releaseKind{}.newest(t.Context(), h.e, p)
+	c, err := kindOf(p).newest(t.Context(), h.e, p)
 	if err != nil || c.Version != "b10000" || c.Commit != id {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	// Without assets its source is what is locked.
-	p.Lock, err = releaseKind{}.lock(t.Context(), h.e, p, c)
+	p.Lock, err = kindOf(p).lock(t.Context(), h.e, p, c)
 	if err != nil || p.State() != pins.Verified || p.Lock.Commit != string(id) || p.Lock.ViaMirror == nil {
 		t.Fatalf("%+v, %v", p.Lock, err)
 	}
