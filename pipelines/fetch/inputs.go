@@ -52,6 +52,12 @@ func (e *Engine) inputs(ctx context.Context, p *pins.Pin, lock bool) ([]pins.Inp
 	g.SetLimit(min(e.jobs(), 4))
 	for i := range inputs {
 		in := &inputs[i]
+		switch in.Kind {
+		case pins.InputGoModules, pins.InputCargoVendor, pins.InputNPM:
+			if lock {
+				in.Sum = "" // of the source as it was
+			}
+		}
 		if !lock && in.Sum == "" && in.SHA256 == "" {
 			return nil, nil, fmt.Errorf("input %s: %w", shown(in.Name), verdict.Failf("it has no sum yet: run 'dist pins update %s'", p.Name))
 		}

@@ -211,3 +211,45 @@ func TestManual(t *testing.T) {
 	_, err = update(t, e, p)
 	wantError(t, err, verdict.Infra, "403")
 }
+
+// A bump takes the inputs of the new source, and all of them or none.
+func TestUpdateLocksInputs(t *testing.T) {
+	w := newWorld(t)
+	s := newSite(t)
+	e := newKinds(t, s)
+	w.e.HTTP, w.e.npm = e.HTTP, s.URL
+	lock := func(content string) string {
+		sum := sha512.Sum512([]byte(content))
+		return `{"lockfileVersion":3,"packages":{"node_modules/a":{"version":"1.0.0","resolved":"https://r.example/a/-/a-1.0.0.tgz","integrity":"sha512-` + base64.StdEncoding.EncodeToString(sum[:]) + `"}}}`
+	}
+	repo := gittest.New(t)
+	first := repo.Commit("main", "one", gittest.Files{"package-lock.json": lock("one")})
+	w.e.Mirrors.URLs["https://up.example/"] = Mirror{To: gittest.Serve(t, filepath.Dir(repo.Dir()), gittest.ServerOptions{}).URL + "/"}
+	w.pin("repo", "track:\n  kind: git-branch\n  branch: main\nlock:\n  commit: "+string(first)+"\n  inputs:\n    - {name: web, kind: npm, declared-in: package-lock.json}\n")
+	s.put("/a/-/a-1.0.0.tgz", "one")
+	sum := func() (string, error) {
+		set, err := pins.Load(w.pins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.e.Set = set
+		rows, err := w.e.Update(t.Context(), set.Pins, UpdateOptions{PinsDir: w.pins})
+		if err == nil && rows[0].Verdict != verdict.Pass {
+			err = fmt.Errorf("%s", rows[0].Why)
+		}
+		set, _ = pins.Load(w.pins)
+		return set.Pins[0].Lock.Inputs[0].Sum, err
+	}
+	one, err := sum()
+	if err != nil || !strings.HasPrefix(one, "t1:") {
+		t.Fatalf("%q, %v", one, err)
+	}
+	repo.Commit("main", "two", gittest.Files{"package-lock.json": lock("two")})
+	if kept, err := sum(); err == nil || kept != one {
+		t.Errorf("with a wrong package: %q, %v", kept, err)
+	}
+	s.put("/a/-/a-1.0.0.tgz", "two")
+	if two, err := sum(); err != nil || two == one {
+		t.Errorf("%q, %v", two, err)
+	}
+}
