@@ -55,11 +55,8 @@ func (n *network) engine(cmd *cobra.Command) (*fetch.Engine, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	var options []httpget.Option
-	if mirrors != nil && mirrors.AllowHTTP {
-		options = append(options, httpget.WithAllowHTTP())
-	}
-	client, err := httpget.New(options...)
+	// Only an address of the user's own, a mirror or apt's archive, may be http.
+	client, err := httpget.New(httpget.WithAllowHTTP())
 	if err != nil {
 		return nil, "", err
 	}

@@ -17,7 +17,6 @@ package fetch
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -46,6 +45,9 @@ type Engine struct {
 
 	round *round   // what was resolved together; nil outside Check and Update
 	real  *Mirrors // where upstreams are when no mirror counts; tests have theirs on loopback
+
+	debKeyring string // instead of the distribution's; for tests
+	npm        string // the registry, instead of the one that npm names; for tests
 }
 
 // DefaultJobs is how many pins are worked on side by side: the work is waiting
@@ -98,16 +100,6 @@ type finder interface {
 	find(ctx context.Context, e *Engine, p *pins.Pin, rev string) (*Candidate, error)
 }
 
-// A NotYet says that this build can not do what a kind of track needs.
-type NotYet struct{ Kind pins.Kind }
-
-func (e *NotYet) Error() string {
-	return fmt.Sprintf("the kind %s is not in this build yet", e.Kind)
-}
-
-// Verdict is Skipped.
-func (e *NotYet) Verdict() verdict.Verdict { return verdict.Skipped }
-
 // kindOf returns what handles a pin's track.
 func kindOf(p *pins.Pin) kind {
 	switch p.Track.Kind {
@@ -117,36 +109,25 @@ func kindOf(p *pins.Pin) kind {
 		return tagKind{}
 	case pins.Gitlink:
 		return gitlinkKind{}
-	case pins.GithubRelease:
-		if len(p.Track.Assets) == 0 {
-			return taggedRelease{}
-		}
 	case pins.Field:
 		return fieldKind{}
+	case pins.GithubRelease:
+		if len(p.Track.Assets) == 0 {
+			return releasedSource{}
+		}
+		return releaseKind{}
+	case pins.Index:
+		return indexKind{}
+	case pins.HuggingFace:
+		return huggingFaceKind{}
+	case pins.GoModule:
+		return goModuleKind{}
+	case pins.Deb:
+		return debKind{}
+	case pins.OCI:
+		return ociKind{}
 	}
-	return notYetKind{}
-}
-
-// taggedRelease is the source of a release, whose tag a person names.
-type taggedRelease struct{ tagKind }
-
-func (taggedRelease) newest(_ context.Context, _ *Engine, p *pins.Pin) (*Candidate, error) {
-	return nil, &NotYet{p.Track.Kind}
-}
-
-// notYetKind is a kind that this build does not know.
-type notYetKind struct{}
-
-func (notYetKind) newest(_ context.Context, _ *Engine, p *pins.Pin) (*Candidate, error) {
-	return nil, &NotYet{p.Track.Kind}
-}
-
-func (notYetKind) lock(_ context.Context, _ *Engine, p *pins.Pin, _ *Candidate) (*pins.Lock, error) {
-	return nil, &NotYet{p.Track.Kind}
-}
-
-func (notYetKind) fetch(_ context.Context, _ *Engine, p *pins.Pin) ([]*store.Entry, error) {
-	return nil, &NotYet{p.Track.Kind}
+	return manualKind{} // no other kind loads
 }
 
 func (e *Engine) now() time.Time {

@@ -19,7 +19,7 @@ type Fetched struct {
 	Version string          `json:"version,omitempty"`
 	Commit  string          `json:"commit,omitempty"`
 	Sum     string          `json:"sum,omitempty"`
-	Paths   []string        `json:"paths,omitempty"` // in the store
+	Paths   []string        `json:"paths,omitempty"` // in the store, those of its inputs last
 	Size    int64           `json:"size,omitempty"`  // bytes of all files
 	Files   int             `json:"files,omitempty"`
 	Verdict verdict.Verdict `json:"verdict"`
@@ -59,6 +59,11 @@ func (e *Engine) fetchRow(ctx context.Context, p *pins.Pin) Fetched {
 		row.Version, row.Commit, row.Sum = l.Version, l.Commit, l.Sum
 	}
 	entries, err := e.Content(ctx, p)
+	if err == nil {
+		var inputs []*store.Entry
+		inputs, err = e.FetchInputs(ctx, p)
+		entries, err = append(entries, inputs...), wrap(p, err)
+	}
 	if err != nil {
 		row.Verdict, row.Why = verdict.Of(err), err.Error()
 		return row

@@ -53,7 +53,7 @@ func (fieldKind) find(ctx context.Context, e *Engine, p *pins.Pin, rev string) (
 // lock records the value; with an index, also the files of that version.
 func (fieldKind) lock(ctx context.Context, e *Engine, p *pins.Pin, c *Candidate) (*pins.Lock, error) {
 	if p.Track.Files != nil {
-		return e.lockFieldFiles(ctx, p, c)
+		return indexKind{}.lock(ctx, e, p, c)
 	}
 	l := &pins.Lock{Version: c.Version}
 	if c.StandsIn != "" {
@@ -66,14 +66,5 @@ func (fieldKind) fetch(ctx context.Context, e *Engine, p *pins.Pin) ([]*store.En
 	if p.Track.Files == nil {
 		return nil, nil // the value is all there is
 	}
-	return e.fetchFieldFiles(ctx, p)
-}
-
-// lockFieldFiles is for a field whose files an index lists.
-func (e *Engine) lockFieldFiles(context.Context, *pins.Pin, *Candidate) (*pins.Lock, error) {
-	return nil, &NotYet{pins.Index}
-}
-
-func (e *Engine) fetchFieldFiles(context.Context, *pins.Pin) ([]*store.Entry, error) {
-	return nil, &NotYet{pins.Index}
+	return indexKind{}.fetch(ctx, e, p)
 }

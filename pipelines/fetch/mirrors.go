@@ -23,6 +23,7 @@ import (
 //
 //	allow-http: true                  # mapped addresses may be http
 //	debian: https://mirror.example/debian
+//	crates: https://mirror.example/crates # a sparse index
 //	urls:                             # the longest prefix wins
 //	  https://github.com/: https://mirror.example/github/
 //	  https://github.com/ggml-org/llama.cpp.git:
@@ -35,6 +36,7 @@ import (
 type Mirrors struct {
 	AllowHTTP bool              `yaml:"allow-http"`
 	Debian    string            `yaml:"debian"` // address of the archive
+	Crates    string            `yaml:"crates"` // address of a sparse index
 	URLs      map[string]Mirror `yaml:"urls"`
 	Images    map[string]Mirror `yaml:"images"`
 }
@@ -118,6 +120,13 @@ func (m *Mirrors) check(dir string) error {
 			return fmt.Errorf("debian: %w", err)
 		}
 		m.Debian = t
+	}
+	if m.Crates != "" {
+		t, err := m.target(m.Crates, dir)
+		if err != nil {
+			return fmt.Errorf("crates: %w", err)
+		}
+		m.Crates = t
 	}
 	return nil
 }

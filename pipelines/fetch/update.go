@@ -182,6 +182,13 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 			return err
 		}
 		carry(p, lock)
+		if len(lock.Inputs) > 0 {
+			q := *p
+			q.Lock = lock
+			if lock.Inputs, _, err = in.LockInputs(ctx, &q); err != nil {
+				return err
+			}
+		}
 		if p == named && o.Accept != "" {
 			lock.Accepted = &pins.Accepted{From: p.Lock.ID(), To: lock.ID(), Why: o.Reason, By: o.By, Date: pins.Day(e.now().Format("2006-01-02"))}
 		}
@@ -275,7 +282,7 @@ func carry(p *pins.Pin, lock *pins.Lock) {
 		return
 	}
 	if lock.Inputs == nil {
-		lock.Inputs = old.Inputs // checked against the new source by their owner
+		lock.Inputs = old.Inputs // LockInputs holds them against the new source
 	}
 	if old.ID() == lock.ID() {
 		lock.Accepted = old.Accepted
