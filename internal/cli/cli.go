@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -86,7 +87,12 @@ func Group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if From(cmd).JSON { // help is no JSON value
+			return verdict.Usagef("which command of %q? (see '%s --help')", cmd.CommandPath(), cmd.CommandPath())
+		}
+		return cmd.Help()
+	}
 	cmd.AddCommand(children...)
 	return cmd
 }
@@ -133,10 +139,27 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 		name = ran.CommandPath()
 	}
 	fmt.Fprintf(errw, "%s: %s\n", name, err)
-	if env.JSON && !env.printed {
+	// A command line that was not understood ends before PersistentPreRun.
+	if (env.JSON || asksJSON(args)) && !env.printed {
 		env.PrintJSON(map[string]any{"error": err.Error(), "verdict": verdict.Of(err), "exit": code})
 	}
 	return code
+}
+
+// asksJSON says whether --json stands among the flags of a command line that
+// was not, or not wholly, parsed.
+func asksJSON(args []string) (yes bool) {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		name, value, stated := strings.Cut(a, "=")
+		if name == "--json" {
+			on, err := strconv.ParseBool(value)
+			yes = !stated || on || err != nil
+		}
+	}
+	return yes
 }
 
 // Reported wraps an error whose message the user has already seen, in a table
