@@ -16,7 +16,7 @@
 //
 // An entry appears by one rename, after its content was summed. Records and
 // locks are not worth a sync to disk: a store that a power cut damaged is
-// found by Verify and made again.
+// found, by Put for what stat shows and by Verify for all, and made again.
 package store
 
 import (
@@ -35,7 +35,6 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/filelock"
-	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // A Key names an entry: the kind of sum, a dash, and 64 hex digits.
@@ -113,7 +112,7 @@ func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) entry(key Key) string { return filepath.Join(s.dir, "entries", string(key)) }
 
-// Get returns the entry, or *Absent. It notes that the entry was used.
+// Get returns the entry, *Absent, or *Damaged. It notes that the entry was used.
 func (s *Store) Get(key Key) (*Entry, error) {
 	e, err := s.read(key)
 	if err == nil {
@@ -133,7 +132,7 @@ func (s *Store) read(key Key) (*Entry, error) {
 	}
 	e := &Entry{Path: filepath.Join(dir, "content")}
 	if err := json.Unmarshal(data, &e.Record); err != nil || e.Key != key {
-		return nil, verdict.Infraf("store: the record of %s is damaged; run 'dist store verify --repair'", key)
+		return nil, &Damaged{key}
 	}
 	return e, nil
 }
@@ -161,14 +160,15 @@ type Maker struct {
 	Check func(path, sum string) error
 }
 
-// Put returns the entry under key, making it when absent. Of several callers
-// at once, one makes it and the others wait for it.
+// Put returns the entry under key, making it when it is absent or damaged. Of
+// several callers at once, one makes it and the others wait for it.
 func (s *Store) Put(ctx context.Context, key Key, m Maker) (*Entry, error) {
 	if !keyPattern.MatchString(string(key)) {
 		return nil, fmt.Errorf("store: bad key %q", key)
 	}
 	var absent *Absent
-	if e, err := s.Get(key); err == nil || !errors.As(err, &absent) {
+	var damaged *Damaged
+	if e, err := s.whole(key); err == nil || !errors.As(err, &absent) && !errors.As(err, &damaged) {
 		return e, err
 	}
 	lock, err := filelock.Wait(ctx, filepath.Join(s.dir, "locks", string(key)), nil)
@@ -176,7 +176,7 @@ func (s *Store) Put(ctx context.Context, key Key, m Maker) (*Entry, error) {
 		return nil, Explain(err, s.dir)
 	}
 	defer lock.Unlock()
-	if e, err := s.Get(key); err == nil {
+	if e, err := s.whole(key); err == nil {
 		return e, nil // made while we waited
 	}
 	work, done, err := s.Workspace()
@@ -223,6 +223,10 @@ func (s *Store) admit(key Key, m Maker, work, path string) error {
 		if err := os.WriteFile(filepath.Join(work, name), append(data, '\n'), 0o644); err != nil {
 			return err
 		}
+	}
+	// What is there is damaged, or was half removed: a folder without a record.
+	if err := s.discard(key); err != nil {
+		return err
 	}
 	return os.Rename(work, s.entry(key))
 }
