@@ -99,7 +99,8 @@ func Group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 
 // Main runs root with the process's arguments and streams and returns the exit
 // code that exit gives for its error. The first SIGINT or SIGTERM cancels the
-// command's context, the second ends the process.
+// command's context, and an error is then this one alone; the second ends the
+// process.
 func Main(root *cobra.Command, exit func(error) int) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -128,6 +129,11 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 	var usage *verdict.Usage
 	if !errors.As(err, &usage) && strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		err = verdict.Usagef("%s (see '%s --help')", err, root.Name())
+	}
+	if ctx.Err() != nil && usage == nil {
+		// Whatever came of it, a program that was ended for example, is no
+		// more than this.
+		err = verdict.Infraf("stopped by a signal before it was done: run the same again to go on")
 	}
 	code := exit(err)
 	var quiet *Reported

@@ -5,6 +5,7 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -63,6 +64,32 @@ func TestJSONOfUsageErrors(t *testing.T) {
 			}
 			if err := json.Unmarshal(out.Bytes(), &v); err != nil || v.Error == "" || v.Exit != code {
 				t.Errorf("stdout %q: %+v, %v", out.String(), v, err)
+			}
+		})
+	}
+}
+
+// After a signal the one message is that there was one, whatever the work made
+// of its cancelled context; a command that ended well is left alone.
+func TestSignalIsTheError(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+		code int
+		say  string
+	}{
+		{"a program that was ended", verdict.Failf("go list: "), 5, "stopped by a signal"},
+		{"a cancelled context", context.Canceled, 5, "stopped by a signal"},
+		{"it ended well", nil, 0, ""},
+		{"a usage error", verdict.Usagef("not so"), 2, "not so"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, signal := context.WithCancel(t.Context())
+			do := &cobra.Command{Use: "do", RunE: func(*cobra.Command, []string) error { signal(); return c.err }}
+			var out, errw bytes.Buffer
+			code := cli.Execute(ctx, cli.Group(cli.New("tool", "", ""), do), verdict.ExitCode, []string{"do"}, strings.NewReader(""), &out, &errw)
+			if code != c.code || !strings.Contains(errw.String(), c.say) || strings.Count(errw.String(), "\n") > 1 {
+				t.Errorf("exit code %d, stderr %q; want %d and %q", code, errw.String(), c.code, c.say)
 			}
 		})
 	}
