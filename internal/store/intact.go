@@ -38,7 +38,7 @@ func (s *Store) whole(key Key) (*Entry, error) {
 	}
 	now, err := listAny(e.Path)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	if err != nil || len(now) != len(then) {
 		return nil, &Damaged{key}
@@ -57,6 +57,13 @@ func (s *Store) whole(key Key) (*Entry, error) {
 		}
 	}
 	return e, nil
+}
+
+// Intact says whether the entry is there, and each of its files as far as its
+// stat tells.
+func (s *Store) Intact(key Key) bool {
+	_, err := s.whole(key)
+	return err == nil
 }
 
 // sums says whether files are what a record's sum is over.

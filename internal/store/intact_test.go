@@ -7,7 +7,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // Put never hands out an entry that somebody changed, cut or half removed: it
@@ -76,5 +79,41 @@ func TestPutMakesDamagedEntriesAgain(t *testing.T) {
 				t.Errorf("tmp holds %v", left)
 			}
 		})
+	}
+}
+
+// A store that is removed under a work that uses it is not the code's fault.
+func TestRemovedStoreIsInfra(t *testing.T) {
+	s := open(t)
+	m := file("wanted")
+	m.Fill = func(ctx context.Context, path string) error {
+		if err := removeAll(s.dir); err != nil {
+			return err
+		}
+		return file("wanted").Fill(ctx, path)
+	}
+	_, err := s.Put(t.Context(), keyFor(t, "wanted"), m)
+	if verdict.Of(err) != verdict.Infra || !strings.Contains(err.Error(), "run the same again") {
+		t.Errorf("verdict %s: %v", verdict.Of(err), err)
+	}
+	_, err = s.Put(t.Context(), keyFor(t, "wanted"), file("wanted"))
+	if verdict.Of(err) != verdict.Infra || !strings.Contains(err.Error(), "run the same again") {
+		t.Errorf("verdict %s: %v", verdict.Of(err), err)
+	}
+}
+
+func TestOpenSaysWhatToDo(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("nowhere", filepath.Join(dir, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dangling", "dangling/sub", "file", "file/sub", strings.Repeat("n", 300), "nul\x00"} {
+		_, err := Open(filepath.Join(dir, name))
+		if verdict.Of(err) != verdict.Infra || !strings.Contains(err.Error(), "DIST_CACHE") {
+			t.Errorf("%.20q: verdict %s: %v", name, verdict.Of(err), err)
+		}
 	}
 }

@@ -116,10 +116,10 @@ func differences(then, now []File) (why []string) {
 func (s *Store) Remove(ctx context.Context, key Key) error {
 	lock, err := filelock.Wait(ctx, filepath.Join(s.dir, "locks", string(key)), nil)
 	if err != nil {
-		return Explain(err, s.dir)
+		return s.explain(err)
 	}
 	defer lock.Unlock()
-	return Explain(s.discard(key), s.dir)
+	return s.explain(s.discard(key))
 }
 
 // discard is Remove for one who holds the entry's lock.

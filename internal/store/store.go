@@ -93,15 +93,18 @@ func (e *Absent) Error() string { return fmt.Sprintf("store: no entry %s", e.Key
 // processes.
 type Store struct{ dir string }
 
+// subs are the folders of a store.
+var subs = [...]string{"entries", "locks", "tmp"}
+
 // Open returns the store at dir, creating it when absent.
 func Open(dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{"entries", "locks", "tmp"} {
+	for _, sub := range subs {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
-			return nil, Explain(err, dir)
+			return nil, explainMkdir(err, dir)
 		}
 	}
 	return &Store{dir}, nil
@@ -128,7 +131,7 @@ func (s *Store) read(key Key) (*Entry, error) {
 		return nil, &Absent{key}
 	}
 	if err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	e := &Entry{Path: filepath.Join(dir, "content")}
 	if err := json.Unmarshal(data, &e.Record); err != nil || e.Key != key {
@@ -173,7 +176,7 @@ func (s *Store) Put(ctx context.Context, key Key, m Maker) (*Entry, error) {
 	}
 	lock, err := filelock.Wait(ctx, filepath.Join(s.dir, "locks", string(key)), nil)
 	if err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	defer lock.Unlock()
 	if e, err := s.whole(key); err == nil {
@@ -186,10 +189,10 @@ func (s *Store) Put(ctx context.Context, key Key, m Maker) (*Entry, error) {
 	defer done()
 	path := filepath.Join(work, "content")
 	if err := m.Fill(ctx, path); err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	if err := s.admit(key, m, work, path); err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	return s.Get(key)
 }
@@ -236,7 +239,7 @@ func (s *Store) admit(key Key, m Maker, work, path string) error {
 func (s *Store) Workspace() (string, func(), error) {
 	s.sweep()
 	work, done, err := s.workspace()
-	return work, done, Explain(err, s.dir)
+	return work, done, s.explain(err)
 }
 
 // workspace makes a folder in tmp. Its lock, held as long as we live, keeps

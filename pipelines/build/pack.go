@@ -116,11 +116,11 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	b := &serveBuild{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
 	c, l, err := b.component(ctx)
 	if err != nil {
-		return nil, err
+		return nil, b.removed(err)
 	}
 	r, err := pack(ctx, o, c, l)
 	if err != nil {
-		return nil, err
+		return nil, b.removed(err)
 	}
 	remember(o, r, l, begun)
 	return r, nil

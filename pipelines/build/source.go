@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/mod/sumdb/dirhash"
@@ -156,11 +155,11 @@ func checkModule(m Module, dir string) error {
 // explainList makes one sentence of what go list complained.
 func explainList(err error) error {
 	var exit *run.ExitError
-	if !errors.As(err, &exit) {
-		return err
+	if !errors.As(err, &exit) || errors.Is(err, context.Canceled) {
+		return notStarted(err)
 	}
-	if strings.Contains(exit.Stderr, "no space left on device") {
-		return fmt.Errorf("go list: %w", syscall.ENOSPC)
+	if err := machineFault("go list", exit); err != nil {
+		return err
 	}
 	for _, sign := range []string{"proxyconnect", "dial tcp", "connection refused", "no such host", "i/o timeout"} {
 		if strings.Contains(exit.Stderr, sign) {
