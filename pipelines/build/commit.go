@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -64,7 +63,7 @@ func modified(repo string, files []string, tree string) bool {
 		blobs[path] = meta[strings.LastIndexByte(meta, ' ')+1:]
 	}
 	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(f)))
+		data, err := readRegular(filepath.Join(repo, filepath.FromSlash(f)))
 		if err != nil || blobID(data, len(blobs[f])) != blobs[f] {
 			return true
 		}

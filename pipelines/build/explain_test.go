@@ -46,3 +46,12 @@ func TestExplainGoErrors(t *testing.T) {
 		})
 	}
 }
+
+// What is read is a file: anything else is an error, at once.
+func TestReadRegular(t *testing.T) {
+	for _, path := range []string{t.TempDir(), os.DevNull} {
+		if _, err := readRegular(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

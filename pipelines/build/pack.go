@@ -184,7 +184,7 @@ func payload(o Options, c *Component, commit Commit) ([]archive.File, error) {
 		m.Files = append(m.Files, manifestFile{f.Path, f.Mode, f.Size, f.SHA256})
 	}
 	for _, name := range documents {
-		data, err := os.ReadFile(filepath.Join(o.Repo, name))
+		data, err := readRegular(filepath.Join(o.Repo, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is missing in %s: every archive carries it", name, o.Repo)
 		}

@@ -181,7 +181,7 @@ func snapshot(repo string, files []string, dir string, mtime time.Time) (string,
 	content := make(map[string][]byte, len(files))
 	names := make([]string, 0, len(files))
 	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(f)))
+		data, err := readRegular(filepath.Join(repo, filepath.FromSlash(f)))
 		if err != nil {
 			return "", err
 		}
@@ -207,4 +207,16 @@ func snapshot(repo string, files []string, dir string, mtime time.Time) (string,
 		return "", err
 	}
 	return "t1:" + strings.TrimPrefix(sum, "h1:"), nil
+}
+
+// readRegular reads a file; a named pipe or a device would be waited for.
+func readRegular(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }
