@@ -116,11 +116,11 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	b := &serveBuild{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
 	c, l, err := b.component(ctx)
 	if err != nil {
-		return nil, err
+		return nil, b.removed(err)
 	}
 	r, err := pack(ctx, o, c, l)
 	if err != nil {
-		return nil, err
+		return nil, b.removed(err)
 	}
 	remember(o, r, l, begun)
 	return r, nil
@@ -184,7 +184,7 @@ func payload(o Options, c *Component, commit Commit) ([]archive.File, error) {
 		m.Files = append(m.Files, manifestFile{f.Path, f.Mode, f.Size, f.SHA256})
 	}
 	for _, name := range documents {
-		data, err := os.ReadFile(filepath.Join(o.Repo, name))
+		data, err := readRegular(filepath.Join(o.Repo, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is missing in %s: every archive carries it", name, o.Repo)
 		}

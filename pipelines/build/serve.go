@@ -87,6 +87,26 @@ type serveBuild struct {
 	p     *progress.Reporter
 
 	modCache, buildCache, tmp string
+
+	toolchainKey store.Key
+	tmpGone      bool // it was removed before we did
+}
+
+// removed returns store.Removed when the cache that the build used is no longer
+// there as it should be, which explains err better than err does.
+func (b *serveBuild) removed(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || verdict.Of(err) != verdict.Fail {
+		return err
+	}
+	gone := b.tmpGone || b.toolchainKey != "" && !b.store.Intact(b.toolchainKey)
+	for _, dir := range []string{b.modCache, b.buildCache, b.store.Dir()} {
+		_, missing := os.Stat(dir)
+		gone = gone || dir != "" && missing != nil
+	}
+	if gone {
+		return store.Removed(b.cache.Dir, errors.New(lastLine(err.Error())))
+	}
+	return err
 }
 
 // component brings the toolchain and the modules, and builds the program
@@ -101,7 +121,11 @@ func (b *serveBuild) component(ctx context.Context) (*Component, *sourceList, er
 	if err != nil {
 		return nil, nil, err
 	}
-	defer done()
+	defer func() {
+		_, err := os.Stat(tmp)
+		b.tmpGone = err != nil
+		done()
+	}()
 	b.tmp = tmp
 	if b.modCache, err = b.cache.mkdir("go", "mod"); err != nil {
 		return nil, nil, err
@@ -156,7 +180,11 @@ func (b *serveBuild) component(ctx context.Context) (*Component, *sourceList, er
 }
 
 func (b *serveBuild) toolchain(ctx context.Context) (*toolchain.Go, error) {
-	return toolchain.FetchGo(ctx, b.store, b.pin.Version, b.pin.Sum, b.p)
+	g, err := toolchain.FetchGo(ctx, b.store, b.pin.Version, b.pin.Sum, b.p)
+	if err == nil {
+		b.toolchainKey, err = store.KeyOf(g.Sum)
+	}
+	return g, err
 }
 
 // list lists the sources, first with what is in the module cache alone, so
@@ -206,17 +234,53 @@ func (b *serveBuild) compile(ctx context.Context, g *toolchain.Go, args []string
 	return os.Chmod(out, 0o755) // the compiler heeds the umask
 }
 
-// explainBuild tells a full disk from a program that does not compile.
+// explainBuild tells a machine that cannot from a program that does not compile.
 func explainBuild(err error) error {
 	var exit *run.ExitError
-	if !errors.As(err, &exit) {
+	if !errors.As(err, &exit) || errors.Is(err, context.Canceled) {
+		return notStarted(err)
+	}
+	if err := machineFault("go build", exit); err != nil {
 		return err
 	}
-	if strings.Contains(exit.Stderr, "no space left on device") {
-		return fmt.Errorf("go build: %w", syscall.ENOSPC)
-	}
-	if exit.TimedOut || exit.Signal != "" {
-		return verdict.Infraf("go build: %w", err)
-	}
 	return verdict.Failf("1bit does not compile:\n%s", exit.Stderr)
+}
+
+// machineSigns are what programs print, or the go command about those that it
+// starts, when the machine has no more to give.
+var machineSigns = [...]string{
+	"resource temporarily unavailable", "cannot allocate memory", "out of memory",
+	"too many open files", "signal: killed", "input/output error",
+}
+
+// notStarted says of a program that did not start whether the machine was at
+// fault; other errors it returns as they are.
+func notStarted(err error) error {
+	for _, number := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
+		if errors.Is(err, number) {
+			return verdict.Infraf("this machine is out of memory, processes or files (%w): see what else it is doing, and run the same again", err)
+		}
+	}
+	return err
+}
+
+// machineFault returns an error when it was the machine that ended a go command:
+// a full disk, no memory or processes left, the time limit, a signal.
+func machineFault(what string, exit *run.ExitError) error {
+	switch {
+	case strings.Contains(exit.Stderr, "no space left on device"):
+		return fmt.Errorf("%s: %w", what, syscall.ENOSPC)
+	case exit.TimedOut:
+		return verdict.Infraf("%s was not done in time: see what else this machine is doing, and run the same again", what)
+	case exit.Signal != "":
+		return verdict.Infraf("%s was killed by a signal (%s): see whether this machine is out of memory, and run the same again", what, exit.Signal)
+	}
+	for line := range strings.Lines(exit.Stderr) {
+		for _, sign := range machineSigns {
+			if strings.Contains(line, sign) {
+				return verdict.Infraf("%s: this machine is out of memory, processes or files (%s): see what else it is doing, and run the same again", what, strings.TrimSpace(line))
+			}
+		}
+	}
+	return nil
 }
