@@ -44,7 +44,7 @@ func (p *Patch) ApplyTo(objects *git.Pending, tree git.ID, shown string) (git.ID
 			if err != nil {
 				return "", err
 			}
-			return "", mismatch("%s would be inside of %s, which is %s", name, show(through), describe(e.Mode))
+			return "", mismatch("%s would be inside of %s, which is %s", name, show(through), kindName(e.Mode))
 		case c.OldMode == 0 && have.Mode != 0 && have.Mode != git.ModeTree && !goes[c.Path]:
 			return "", mismatch("%s is to be created and is there already: the patch is for another base", name)
 		case c.OldMode != 0 && have.Mode == 0:

@@ -23,7 +23,7 @@ const MaxFile = 64 << 20
 // import of commits. The error is Problems.
 func Parse(shown string, data []byte) (*Patch, error) {
 	r := &reader{lines: splitLines(string(data))}
-	p := &Patch{File: shown[strings.LastIndexByte(shown, '/')+1:]}
+	p := &Patch{File: shown[strings.LastIndexByte(shown, '/')+1:], source: data}
 	err := func() error {
 		if len(data) > MaxFile {
 			return fmt.Errorf("the file has more than %d MiB", MaxFile>>20)

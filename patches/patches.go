@@ -50,6 +50,8 @@ type Patch struct {
 	Author  git.Signature // who wrote it and when, to the second, with the time zone
 	Message string        // UTF-8, subject first, one newline at its end; see CleanMessage
 	Changes []Change      // by path
+
+	source []byte // the file that it was read from
 }
 
 // A Change is what a patch does to one path. A file that becomes a symbolic

@@ -63,7 +63,7 @@ func editFolder(objects *git.Pending, folder string, tree git.ID, edits map[stri
 		}
 		if sub := below[name]; sub != nil {
 			if have.Mode != 0 && have.Mode != git.ModeTree {
-				return &inTheWay{path, describe(have.Mode)}
+				return &inTheWay{path, kindName(have.Mode)}
 			}
 			id, err := editFolder(objects, path, have.ID, sub)
 			if err != nil {
@@ -76,7 +76,7 @@ func editFolder(objects *git.Pending, folder string, tree git.ID, edits map[stri
 		}
 		if direct && mine.mode != 0 {
 			if have.Mode == git.ModeTree {
-				return &inTheWay{path, describe(have.Mode)}
+				return &inTheWay{path, kindName(have.Mode)}
 			}
 			have = git.TreeEntry{Mode: mine.mode, Name: name, ID: mine.id}
 		}
@@ -108,8 +108,8 @@ func editFolder(objects *git.Pending, folder string, tree git.ID, edits map[stri
 	return objects.AddTree(out)
 }
 
-// describe names an entry by its mode.
-func describe(m git.Mode) string {
+// kindName names an entry by its mode.
+func kindName(m git.Mode) string {
 	switch m {
 	case git.ModeTree:
 		return "a folder"
