@@ -161,9 +161,9 @@ func applyHunks(old []byte, hunks []Hunk, shown string) ([]byte, error) {
 				if at == len(lines) || lines[at] != text {
 					has := "the file ends before it"
 					if at < len(lines) {
-						has = fmt.Sprintf("the file has %q", show(lines[at]))
+						has = fmt.Sprintf("the file has %+q", shorten(lines[at]))
 					}
-					return nil, bad(h.lineOf(n), "line %d should be %q: %s; the patch was changed after it was written", at+1, show(text), has)
+					return nil, bad(h.lineOf(n), "line %d should be %+q: %s; the patch was changed after it was written", at+1, shorten(text), has)
 				}
 				at++
 			}

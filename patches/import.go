@@ -78,20 +78,16 @@ func read(ctx context.Context, name string, base git.ID, from From) (repo *git.R
 		return nil, nil, nil, err
 	}
 	bench, remove, err := newBench(ctx, source)
-	done = func() {
-		if remove != nil {
-			remove()
-		}
-		release()
-	}
-	defer func() {
-		if err != nil {
-			done()
-		}
-	}()
 	if err != nil {
+		release()
 		return nil, nil, nil, err
 	}
+	clean := func() { remove(); release() }
+	defer func() {
+		if err != nil {
+			clean()
+		}
+	}()
 	line, err := Linear(ctx, bench, base, tip)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("stack %s: %w", name, err)
@@ -117,7 +113,7 @@ func read(ctx context.Context, name string, base git.ID, from From) (repo *git.R
 	if err := proven(ctx, bench, im); err != nil {
 		return nil, nil, nil, err
 	}
-	return bench, im, done, nil
+	return bench, im, clean, nil
 }
 
 // open finds the repository, the tip and the base.

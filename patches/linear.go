@@ -128,7 +128,7 @@ func linear(ctx context.Context, repo *git.Repo, objects *git.Pending, base, tip
 	}
 	line := &Line{}
 	tree := c.Tree
-	var merges []*git.Commit
+	var merges, commits []*git.Commit
 	for _, id := range ids {
 		c, err := objects.Commit(id)
 		if err != nil {
@@ -139,6 +139,9 @@ func linear(ctx context.Context, repo *git.Repo, objects *git.Pending, base, tip
 			line.Merges = append(line.Merges, naming(c))
 			continue
 		}
+		commits = append(commits, c)
+	}
+	for _, c := range commits {
 		var before git.ID
 		if len(c.Parents) == 1 {
 			parent, err := objects.Commit(c.Parents[0])
