@@ -20,6 +20,9 @@ import (
 func TestSpoiledFiles(t *testing.T) {
 	up, base := three(t)
 	up.Commit("ours", "A binary"+status, gittest.Files{"data.bin": "\x00\x01\x02 some bytes", "blank.txt": "a\n \nb  \n"})
+	whole := newEngine(t, up, base)
+	whole.imports("ours")
+	files := whole.state()
 	const first, second, third, bin = "patches/demo/first-change.patch", "patches/demo/second-change.patch", "patches/demo/third-change.patch", "patches/demo/a-binary.patch"
 	edit := func(file, old, new string) func(*engine) {
 		return func(e *engine) {
@@ -89,8 +92,10 @@ func TestSpoiledFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := newEngine(t, up, base)
-			e.imports("ours")
+			e := &engine{t, t.TempDir(), up, base}
+			for name, content := range files {
+				e.put(name, content)
+			}
 			x.spoil(e)
 			before := e.state()
 			c := e.check()

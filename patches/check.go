@@ -94,8 +94,7 @@ func (r *Repository) checkTrees(ctx context.Context, s *Stack, source Source, c 
 			return err
 		}
 	}
-	_, err = roundTrips(ctx, repo, s)
-	return err
+	return sameFiles(ctx, repo, s, commits, trees)
 }
 
 // checkSum compares the content of the patched tree with its sum in the lock.

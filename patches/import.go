@@ -6,6 +6,7 @@ package patches
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +24,8 @@ type From struct {
 	Base   string // a revision there; empty is what the caller has
 	Status *UpstreamStatus
 	Allow  []string // further transports, as of git.Remote
+	// Near has objects that need not be fetched from an address; it may be nil.
+	Near *git.Repo
 }
 
 // An Imported is what became of a branch.
@@ -127,7 +130,11 @@ func (f From) open(ctx context.Context, base git.ID) (repo *git.Repo, tip, at gi
 		if f.Branch == "" {
 			return nil, "", "", nil, verdict.Usagef("the branch of %s must be said with --branch", show(f.Where))
 		}
-		bench, done, err := newBench(ctx)
+		var near []*git.Repo
+		if f.Near != nil {
+			near = append(near, f.Near)
+		}
+		bench, done, err := newBench(ctx, near...)
 		if err != nil {
 			return nil, "", "", nil, err
 		}
@@ -146,8 +153,13 @@ func (f From) open(ctx context.Context, base git.ID) (repo *git.Repo, tip, at gi
 			return nil, "", "", nil, err
 		}
 	}
-	if tip, err = repo.RevParse(ctx, revision+"^{commit}"); err == nil && f.Base != "" {
-		base, err = repo.RevParse(ctx, f.Base+"^{commit}")
+	var unknown *git.Unknown
+	if tip, err = repo.RevParse(ctx, revision+"^{commit}"); errors.As(err, &unknown) {
+		err = verdict.Usagef("%s has no branch %s with commits", show(f.Where), show(strings.TrimPrefix(revision, "refs/heads/")))
+	} else if err == nil && f.Base != "" {
+		if base, err = repo.RevParse(ctx, f.Base+"^{commit}"); errors.As(err, &unknown) {
+			err = verdict.Usagef("--base %s is no commit in %s", show(f.Base), show(f.Where))
+		}
 	} else if err == nil && base == "" {
 		err = verdict.Usagef("the base must be said with --base: no pin with this stack has a locked commit")
 	} else if err == nil {
@@ -173,7 +185,10 @@ func proven(ctx context.Context, repo *git.Repo, im *Imported) error {
 		}
 		check.Patches = append(check.Patches, q)
 	}
-	trees, err := roundTrips(ctx, repo, check)
+	commits, trees, err := Rebuild(ctx, repo, im.Base, check)
+	if err == nil {
+		err = sameFiles(ctx, repo, check, commits, trees)
+	}
 	if err != nil {
 		return err
 	}
@@ -185,31 +200,27 @@ func proven(ctx context.Context, repo *git.Repo, im *Imported) error {
 	return nil
 }
 
-// roundTrips rebuilds a stack and demands that its commits give the same files.
-func roundTrips(ctx context.Context, repo *git.Repo, s *Stack) ([]git.ID, error) {
-	commits, trees, err := Rebuild(ctx, repo, s.Base, s)
-	if err != nil {
-		return nil, err
-	}
+// sameFiles demands that the rebuilt commits of a stack give its files again.
+func sameFiles(ctx context.Context, repo *git.Repo, s *Stack, commits, trees []git.ID) error {
 	objects, err := repo.Pending(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer objects.Close()
 	base, err := objects.Commit(s.Base)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	before := base.Tree
 	var again []*Patch
 	for i, id := range commits {
 		c, err := objects.Commit(id)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p, err := FromCommit(objects, c, before, trees[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		before = trees[i]
 		again = append(again, p)
@@ -228,7 +239,7 @@ func roundTrips(ctx context.Context, repo *git.Repo, s *Stack) ([]git.ID, error)
 			problems = append(problems, Problem{s.Shown(p.File), line, "this is not how the patch is written: 'dist patches lock " + s.Name + "' writes it anew"})
 		}
 	}
-	return trees, problems.err()
+	return problems.err()
 }
 
 func lineIn(s *Stack, file string) int {

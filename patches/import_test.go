@@ -281,3 +281,21 @@ func TestSettingsOfTheUserDoNotMatter(t *testing.T) {
 		}
 	}
 }
+
+func TestImportFromAddress(t *testing.T) {
+	up, base := three(t)
+	e := newEngine(t, up, base)
+	server := gittest.Serve(t, filepath.Dir(up.Dir()), gittest.ServerOptions{})
+	r := e.open()
+	defer r.Close()
+	from := From{Where: server.URL + "/repo.git", Branch: "ours", Allow: []string{"http"}, Near: up.Repo}
+	im, err := r.Import(t.Context(), "demo", from)
+	if err != nil || len(im.Files) != 3 || !im.Locked {
+		t.Fatalf("%+v, %v", im, err)
+	}
+	for _, bad := range []From{{Where: "http://example.org/x", Branch: "ours"}, {Where: "ext::sh -c x://", Branch: "ours"}, {Where: "file://" + up.Dir(), Branch: "ours"}} {
+		if _, err := r.Import(t.Context(), "other", bad); err == nil {
+			t.Errorf("%s was taken", bad.Where)
+		}
+	}
+}

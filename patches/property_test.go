@@ -166,8 +166,9 @@ func (w *world) commit(repo *gittest.Repo, message string) git.ID {
 // Whatever commits do, their patches give back the same trees and, exported
 // again, the same bytes; and git itself reads them as we do.
 func TestCommitsSurviveTheirText(t *testing.T) {
-	for seed := range int64(60) {
+	for seed := range int64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			w := &world{rand.New(rand.NewSource(seed)), map[string]string{"keep": "1\n"}, map[string]bool{}}
 			repo := gittest.New(t)
 			for range 8 {
@@ -175,7 +176,7 @@ func TestCommitsSurviveTheirText(t *testing.T) {
 			}
 			base := w.commit(repo, "base")
 			var commits []git.ID
-			for i := range 12 {
+			for i := range 8 {
 				for range 1 + w.Intn(4) {
 					w.step()
 				}
@@ -187,7 +188,9 @@ func TestCommitsSurviveTheirText(t *testing.T) {
 				t.Fatalf("%d patches of %d commits", len(list), len(commits))
 			}
 			read := roundTrip(t, repo, base, list, commits)
-			gitReads(t, repo, base, read, commits)
+			if seed < 2 {
+				gitReads(t, repo, base, read, commits)
+			}
 		})
 	}
 }

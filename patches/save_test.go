@@ -20,7 +20,11 @@ func TestKilledSave(t *testing.T) {
 	up.Move("part", git.ID(up.Git("rev-parse", "ours~1")))
 	for _, there := range []bool{false, true} {
 		for step, wantNew := range map[string]bool{"written": false, "journal": false, "swapped": false, "locked": true} {
+			if !there && (step == "written" || step == "locked") {
+				continue // the same as with a stack that is there
+			}
 			t.Run(step, func(t *testing.T) {
+				t.Parallel()
 				e := newEngine(t, up, base)
 				if there {
 					e.imports("part")

@@ -80,6 +80,13 @@ func upstreamSource(cmd *cobra.Command) patches.Source {
 	}
 }
 
+// near lets a fetch leave out what the upstream's repository here has already.
+func near(cmd *cobra.Command, repo *patches.Repository, stack string, from *patches.From) {
+	if r, err := upstreamSource(cmd)(cmd.Context(), repo.PinOf(stack), stack); err == nil {
+		from.Near = r
+	}
+}
+
 // addFrom adds the flags that say where commits come from.
 func addFrom(cmd *cobra.Command, from *patches.From, status *string, where string) {
 	cmd.Flags().StringVar(&from.Where, "from", "", where)

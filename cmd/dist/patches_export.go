@@ -35,6 +35,7 @@ pin, or the revision that --base names.`,
 			if err != nil {
 				return err
 			}
+			near(cmd, repo, args[0], &from)
 			im, err := repo.Export(cmd.Context(), args[0], from, to)
 			if err != nil {
 				return err

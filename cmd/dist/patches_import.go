@@ -39,6 +39,7 @@ becomes its subject; blanks at the ends of its lines go.`,
 				return err
 			}
 			defer repo.Close()
+			near(cmd, repo, args[0], &from)
 			im, err := repo.Import(cmd.Context(), args[0], from)
 			if err != nil {
 				return err

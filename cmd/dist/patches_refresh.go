@@ -39,6 +39,7 @@ exactly how many are to go.`,
 				return err
 			}
 			defer repo.Close()
+			near(cmd, repo, args[0], &o.From)
 			im, err := repo.Refresh(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
