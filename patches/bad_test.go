@@ -4,7 +4,6 @@
 package patches
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 // Every way to spoil a stack's files is found before anything is touched, with
 // the file and the line.
 func TestSpoiledFiles(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	up.Commit("ours", "A binary"+status, gittest.Files{"data.bin": "\x00\x01\x02 some bytes", "blank.txt": "a\n \nb  \n"})
 	whole := newEngine(t, up, base)
@@ -139,6 +139,7 @@ func shortIndex(text string) string {
 
 // What a symbolic link points at is never reached through it.
 func TestInsideOfALink(t *testing.T) {
+	t.Parallel()
 	up := gittest.New(t)
 	base := up.Commit("main", "base", gittest.Files{"x": "1\n"}, gittest.Symlink("link", "/etc"))
 	e := newEngine(t, up, base)
@@ -154,6 +155,7 @@ func TestInsideOfALink(t *testing.T) {
 // opnsense/ports#161: two functions share their context and upstream rewrote
 // the second; a patch tool puts the hunk into the first with status 0.
 func TestPatchForAnotherBase(t *testing.T) {
+	t.Parallel()
 	twin := func(second string) string {
 		return "int f(void)\n{\n\tint a;\n\tint b;\n\tint c;\n\treturn 0;\n}\n\nint g(void)\n{\n" + second + "}\n"
 	}
@@ -177,6 +179,7 @@ func TestPatchForAnotherBase(t *testing.T) {
 // A patch of which a whole file was taken out is well formed and applies; only
 // the trees in the lock tell.
 func TestStepsInTheLock(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	im := e.imports("ours")
@@ -187,7 +190,7 @@ func TestStepsInTheLock(t *testing.T) {
 	i := strings.LastIndex(text, "diff --git")
 	e.put("patches/demo/second-change.patch", strings.Replace(text[:i], " 2 files changed", " 1 file changed", 1))
 	c := e.check()
-	want := fmt.Sprintf("pin demo: after second-change.patch the tree is ")
+	const want = "pin demo: after second-change.patch the tree is "
 	if c.Verdict != verdict.Fail || !strings.HasPrefix(c.Why, want) || !strings.Contains(c.Why, "but the lock says "+up.Git("rev-parse", "ours~1^{tree}")) {
 		t.Errorf("%s: %s", c.Verdict, c.Why)
 	}
@@ -198,6 +201,7 @@ func TestStepsInTheLock(t *testing.T) {
 }
 
 func TestCheckDemandsStatus(t *testing.T) {
+	t.Parallel()
 	up := gittest.New(t)
 	base := up.Commit("main", "base", gittest.Files{"x": "1\n"})
 	up.Move("ours", base)

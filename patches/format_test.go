@@ -18,6 +18,7 @@ import (
 // The text is fixed to the byte: a change here changes every patch file that
 // exists.
 func TestRenderGolden(t *testing.T) {
+	t.Parallel()
 	repo := gittest.New(t)
 	base := repo.Commit("main", "base", gittest.Files{
 		"run.sh": "echo\n", "f.c": "int f(void)\n{\n\ta();\n\tb();\n\tc();\n\td();\n\te();\n}\n", "gone": "x", "dos": "a\r\nb\r\n", "with blank": "1\n",
@@ -45,6 +46,7 @@ func TestRenderGolden(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("a very long subject ", 30)
 	for name, x := range map[string]struct{ in, encoding, want string }{
 		"plain":           {"s\n\nb\n", "", "s\n\nb\n"},
@@ -80,6 +82,7 @@ func TestMessages(t *testing.T) {
 }
 
 func TestFileNames(t *testing.T) {
+	t.Parallel()
 	subjects := []string{"Add a thing", "add: a THING!", "Add a thing-2", "Größe über 5.2x: naïve café", "日本語", "../../etc/passwd", ".hidden.", "a..b", strings.Repeat("word ", 40), "v1.0", "...", "x.patch"}
 	want := []string{"add-a-thing", "add-a-thing-2", "add-a-thing-2-2", "groesse-ueber-5.2x-naive-cafe", "patch", "etc-passwd", "hidden", "a.-b",
 		"word-word-word-word-word-word-word-word-word-word-word-word", "v1.0", "patch-2", "x.patch"}
@@ -94,6 +97,7 @@ func TestFileNames(t *testing.T) {
 }
 
 func TestSeriesKeepsComments(t *testing.T) {
+	t.Parallel()
 	text := "# Copyright\n# SPDX\n\n# first group\na.patch\nb.patch  # why b\n\n# second group\nc.patch\n# the end\n"
 	s, problems := ParseSeries("series", []byte(text))
 	if len(problems) > 0 || string(s.Format()) != text {
@@ -122,6 +126,7 @@ func TestSeriesKeepsComments(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	for value, want := range map[string]string{
 		"pending": "pending", "Pending": "pending", "inappropriate": "inappropriate", "inappropriate [for gfx1151]": "inappropriate [for gfx1151]",
 		"submitted https://example.org/1": "submitted https://example.org/1", "backport <https://example.org/c>": "backport https://example.org/c",
@@ -146,6 +151,7 @@ func TestStatus(t *testing.T) {
 
 // A person can send our files with git am, and gets the same tree and message.
 func TestGitAm(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	list := commitsOf(t, up.Repo, base, git.ID(up.Git("rev-parse", "ours~2")), git.ID(up.Git("rev-parse", "ours~1")), git.ID(up.Git("rev-parse", "ours")))
 	dir := t.TempDir()

@@ -95,7 +95,7 @@ func read(ctx context.Context, name string, base git.ID, from From) (repo *git.R
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("stack %s: %w", name, err)
 	}
-	im = &Imported{Name: name, Base: base, Tip: tip, Empty: line.Empty, Merges: line.Merges, trees: line.Trees}
+	im = &Imported{Name: name, Base: base, Tip: tip, Files: []string{}, Empty: line.Empty, Merges: line.Merges, trees: line.Trees}
 	without := 0
 	for _, p := range line.Patches {
 		if from.Status != nil {

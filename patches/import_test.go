@@ -20,9 +20,14 @@ import (
 )
 
 func TestImport(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
+	objects := up.Git("count-objects", "-v")
 	im := e.imports("ours")
+	if got := up.Git("count-objects", "-v"); got != objects {
+		t.Errorf("the upstream's repository was written to:\n%s\n%s", objects, got)
+	}
 	if got := strings.Join(im.Files, " "); got != "first-change.patch second-change.patch third-change.patch" || !im.Locked || im.Base != base {
 		t.Errorf("%+v", im)
 	}
@@ -57,6 +62,7 @@ func TestImport(t *testing.T) {
 
 // A lock that somebody changed by hand: sum, tree, or another row of steps.
 func TestCheckReadsTheWholeLock(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	e.imports("ours")
@@ -84,6 +90,7 @@ func TestCheckReadsTheWholeLock(t *testing.T) {
 }
 
 func TestImportWithoutPin(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	r := e.open()
@@ -111,6 +118,7 @@ func TestImportWithoutPin(t *testing.T) {
 
 // Merges are dissolved without loss, or named.
 func TestLinear(t *testing.T) {
+	t.Parallel()
 	type build func(up *gittest.Repo, base git.ID)
 	for name, x := range map[string]struct {
 		build build
@@ -158,6 +166,7 @@ func TestLinear(t *testing.T) {
 		}, "A", false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			up := gittest.New(t)
 			base := up.Commit("main", "base", gittest.Files{"a": "1\n", "b": "1\n"})
 			x.build(up, base)
@@ -192,6 +201,7 @@ func commitsWithTrees(t *testing.T, up *gittest.Repo, trees []git.ID) []git.ID {
 }
 
 func TestImportRefusesAnotherLine(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	up.Commit("main", "on", gittest.Files{"new": "1\n"})
 	e := newEngine(t, up, git.ID(up.Git("rev-parse", "main")))
@@ -283,6 +293,7 @@ func TestSettingsOfTheUserDoNotMatter(t *testing.T) {
 }
 
 func TestImportFromAddress(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	server := gittest.Serve(t, filepath.Dir(up.Dir()), gittest.ServerOptions{})
@@ -297,5 +308,39 @@ func TestImportFromAddress(t *testing.T) {
 		if _, err := r.Import(t.Context(), "other", bad); err == nil {
 			t.Errorf("%s was taken", bad.Where)
 		}
+	}
+}
+
+// A submodule that a stack changes is a pin of its own.
+func TestImportRefusesSubmodules(t *testing.T) {
+	t.Parallel()
+	up := gittest.New(t)
+	base := up.Commit("main", "base", gittest.Files{"x": "1\n"})
+	up.Move("ours", base)
+	up.Commit("ours", "Add a submodule"+status, nil, gittest.Submodule("sub", base))
+	e := newEngine(t, up, base)
+	before := e.state()
+	r := e.open()
+	defer r.Close()
+	_, err := r.Import(t.Context(), "demo", From{Where: up.Dir(), Branch: "ours"})
+	wantError(t, err, verdict.Fail, "the stack moves the submodule sub to "+base.Short())
+	if !maps.Equal(before, e.state()) {
+		t.Error("files were touched")
+	}
+}
+
+// What a folder must not have is refused with the patch that brings it.
+func TestHostileTree(t *testing.T) {
+	t.Parallel()
+	up := gittest.New(t)
+	base := up.Commit("main", "base", gittest.Files{"x": "1\n"})
+	e := newEngine(t, up, base)
+	link := "../.git/config"
+	p := &Patch{Author: cleanTestAuthor, Message: "In" + status, Changes: []Change{{Path: ".gitmodules", NewMode: git.ModeSymlink,
+		NewID: git.HashObject("blob", []byte(link)), Hunks: []Hunk{{NewStart: 1, NewCount: 1, Lines: []string{"+" + link}}}}}}
+	e.put("patches/demo/in.patch", string(Render(p)))
+	e.put("patches/demo/series", "in.patch\n")
+	if c := e.check(); c.Verdict != verdict.Fail || !strings.Contains(c.Why, "patches/demo/in.patch: the tree is refused: \".gitmodules\": it is a symbolic link") {
+		t.Errorf("%s: %s", c.Verdict, c.Why)
 	}
 }

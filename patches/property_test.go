@@ -166,6 +166,7 @@ func (w *world) commit(repo *gittest.Repo, message string) git.ID {
 // Whatever commits do, their patches give back the same trees and, exported
 // again, the same bytes; and git itself reads them as we do.
 func TestCommitsSurviveTheirText(t *testing.T) {
+	t.Parallel()
 	for seed := range int64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,7 @@ import (
 )
 
 func TestPublish(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	e.imports("ours")
@@ -82,6 +83,7 @@ func TestPublish(t *testing.T) {
 
 // The branch moves between the look and the push: the lease holds.
 func TestPublishRace(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	fork := gittest.New(t)
 	tip := fork.Commit("dist/demo", "one", gittest.Files{"x": "1\n"})

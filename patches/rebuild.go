@@ -5,6 +5,7 @@ package patches
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 
@@ -35,6 +36,11 @@ func Rebuild(ctx context.Context, repo *git.Repo, base git.ID, s *Stack) (commit
 		shown := s.Shown(p.File)
 		next, err := p.ApplyTo(objects, tree, shown)
 		if err != nil {
+			var other *Mismatch
+			var wrong Problems
+			if !errors.As(err, &other) && !errors.As(err, &wrong) {
+				err = fmt.Errorf("%s: %w", shown, err)
+			}
 			return nil, nil, err
 		}
 		if next == tree {

@@ -36,8 +36,9 @@ func (r *Repository) Refresh(ctx context.Context, name string, o RefreshOptions)
 	if _, err := s.NeedBase(); err != nil {
 		return nil, err
 	}
+	var notes []string
 	if !strings.Contains(o.From.Where, "://") {
-		if err := r.checkEdited(ctx, s, o); err != nil {
+		if notes, err = r.checkEdited(ctx, s, o); err != nil {
 			return nil, err
 		}
 	}
@@ -49,6 +50,7 @@ func (r *Repository) Refresh(ctx context.Context, name string, o RefreshOptions)
 		return nil, err
 	}
 	defer done()
+	im.Notes = append(im.Notes, notes...)
 	im.compare(s)
 	if fewer := len(s.Patches) - len(im.Files); fewer > 0 && fewer != o.Drop {
 		return nil, verdict.Usagef("the branch has %d patches, the stack has %d: if %s to go, say --allow-drop %d", len(im.Files), len(s.Patches), gone(im.Dropped), fewer)
@@ -91,59 +93,69 @@ func (im *Imported) compare(before *Stack) {
 	}
 }
 
-// checkEdited looks at the repository that a person worked in.
-func (r *Repository) checkEdited(ctx context.Context, s *Stack, o RefreshOptions) error {
+// checkEdited looks at the repository that a person worked in. What it finds
+// strange and not wrong are notes.
+func (r *Repository) checkEdited(ctx context.Context, s *Stack, o RefreshOptions) (notes []string, err error) {
 	dir, err := filepath.Abs(o.From.Where)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	repo, err := git.Open(ctx, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, unfinished := range []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
 		if _, err := os.Lstat(filepath.Join(repo.Dir(), unfinished)); err == nil {
-			return verdict.Usagef("%s is in the middle of something (%s): finish or abort it", dir, unfinished)
+			return nil, verdict.Usagef("%s is in the middle of something (%s): finish or abort it", dir, unfinished)
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-		c := repo.Command("--work-tree="+dir, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
+		c := repo.Command("--work-tree="+dir, "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all")
 		c.Dir = dir
 		res, err := c.Run(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if len(res.Stdout) > 0 {
-			first, _, _ := strings.Cut(string(res.Stdout), "\x00")
-			return verdict.Usagef("%s has changes that are not committed, such as %s: commit them or take them back", dir, show(strings.TrimSpace(first[min(3, len(first)):])))
+		untracked := 0
+		for line := range strings.SplitSeq(strings.TrimSuffix(string(res.Stdout), "\x00"), "\x00") {
+			switch {
+			case line == "":
+			case strings.HasPrefix(line, "?? "):
+				untracked++
+			default:
+				return nil, verdict.Usagef("%s has changes that are not committed, such as %s: commit them or take them back", dir, show(line[min(3, len(line)):]))
+			}
+		}
+		if untracked > 0 {
+			notes = append(notes, fmt.Sprintf("%s: git does not know %d of its files or folders: they are in no patch", dir, untracked))
 		}
 	}
 	was, err := repo.RevParse(ctx, editStack)
 	if err != nil {
-		return nil // not a tree that Edit made
+		return notes, nil // not a tree that Edit made
 	}
 	base, err := repo.RevParse(ctx, editBase)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if base != s.Base {
-		return verdict.Usagef("the stack is on %s now, and %s was made on %s: make a new one with 'dist patches edit %s' and carry the work over", s.Base.Short(), dir, base.Short(), s.Name)
+		return nil, verdict.Usagef("the stack is on %s now, and %s was made on %s: make a new one with 'dist patches edit %s' and carry the work over", s.Base.Short(), dir, base.Short(), s.Name)
 	}
 	bench, done, err := newBench(ctx, repo)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer done()
 	commits, _, err := Rebuild(ctx, bench, s.Base, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now := s.Base
 	if n := len(commits); n > 0 {
 		now = commits[n-1]
 	}
 	if now != was {
-		return verdict.Usagef("the stack was changed since %s was made: make a new one with 'dist patches edit %s' and carry the work over", dir, s.Name)
+		return nil, verdict.Usagef("the stack was changed since %s was made: make a new one with 'dist patches edit %s' and carry the work over", dir, s.Name)
 	}
-	return nil
+	return notes, nil
 }

@@ -16,6 +16,7 @@ import (
 // A run that is killed anywhere leaves, after the next command at the latest,
 // everything as it was or everything as it should become.
 func TestKilledSave(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	up.Move("part", git.ID(up.Git("rev-parse", "ours~1")))
 	for _, there := range []bool{false, true} {
@@ -83,6 +84,7 @@ func TestKilledSave(t *testing.T) {
 
 // Where the pin file was changed by somebody after a kill, nobody guesses.
 func TestKilledSaveAndAnotherHand(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	r := e.open()

@@ -20,6 +20,7 @@ import (
 )
 
 func TestApplyWritesTheTree(t *testing.T) {
+	t.Parallel()
 	up := gittest.New(t)
 	base := up.Commit("main", "base", gittest.Files{"a/b/c.txt": "1\r\n", "run.sh": "x"}, gittest.Exec("run.sh"), gittest.Symlink("a/link", "../run.sh"))
 	up.Move("ours", base)
@@ -55,6 +56,7 @@ func TestApplyWritesTheTree(t *testing.T) {
 // A blob that a mirror lacks is an error with its path, unless the pin
 // excludes it.
 func TestApplyWithoutABlob(t *testing.T) {
+	t.Parallel()
 	full := gittest.New(t)
 	base := full.Commit("main", "base", gittest.Files{"big.bin": strings.Repeat("big", 5000), "a": "1\n"})
 	tip := full.Commit("main", "Change"+status, gittest.Files{"a": "2\n"})
@@ -111,6 +113,7 @@ func person(t *testing.T, dir string, args ...string) string {
 }
 
 func TestEditAndRefresh(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	e.imports("ours")
@@ -147,8 +150,10 @@ func TestEditAndRefresh(t *testing.T) {
 	write("b.c", "int b = 2;\n")
 	_, err = refresh(0)
 	wantError(t, err, "usage", "changes that are not committed, such as b.c")
+	write("forgotten.c", "int f;\n")
 	person(t, dir, "commit", "-qam", "Fourth change\n\nUpstream-Status: pending")
-	if im, err = refresh(0); err != nil || strings.Join(im.Added, " ") != "fourth-change.patch" || len(im.Kept) != 3 || !im.Locked {
+	if im, err = refresh(0); err != nil || strings.Join(im.Added, " ") != "fourth-change.patch" || len(im.Kept) != 3 || !im.Locked ||
+		len(im.Notes) != 1 || !strings.Contains(im.Notes[0], "git does not know 1 of its files") {
 		t.Fatalf("%+v, %v", im, err)
 	}
 	r.Close()
@@ -195,6 +200,7 @@ func TestEditAndRefresh(t *testing.T) {
 }
 
 func TestRefreshInTheMiddleOfARebase(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	e.imports("ours")
@@ -210,6 +216,7 @@ func TestRefreshInTheMiddleOfARebase(t *testing.T) {
 }
 
 func TestDrop(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	up.Commit("ours", "Fourth change"+status, gittest.Files{"b.c": "int b = 2;\n"})
 	e := newEngine(t, up, base)
@@ -245,6 +252,7 @@ func TestDrop(t *testing.T) {
 }
 
 func TestExport(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	e.imports("ours")
@@ -269,6 +277,7 @@ func TestExport(t *testing.T) {
 
 // A message that was edited by hand, and a pin that was verified later.
 func TestLock(t *testing.T) {
+	t.Parallel()
 	up, base := three(t)
 	e := newEngine(t, up, base)
 	e.imports("ours")
