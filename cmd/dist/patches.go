@@ -74,7 +74,7 @@ func upstreamSource(cmd *cobra.Command) patches.Source {
 		}
 		dir = filepath.Join(cache.Dir, "git", pin.Name+".git")
 		if _, err := os.Stat(dir); err != nil {
-			return nil, verdict.Usagef("the repository of pin %s is not in the cache: run 'dist pins fetch %s', or name one with --git-dir", pin.Name, pin.Name)
+			return nil, verdict.Usagef("the repository of pin %s is not in the cache: run 'dist fetch %s', or name one with --git-dir", pin.Name, pin.Name)
 		}
 		return git.Open(ctx, dir)
 	}
