@@ -119,7 +119,7 @@ func makeHistory(t testing.TB, seed int64, files, upstream, patches int, conflic
 		stackTip = commit("refs/heads/stack", fmt.Sprintf("Patch number %d", n), max(stackTip, root), changed)
 	}
 	in.WriteString("done\n")
-	c := repo.Command("fast-import", "--quiet", "--done")
+	c := repo.Command("-c", "core.compression=1", "fast-import", "--quiet", "--done", "--depth=0")
 	c.Stdin = &in
 	if _, err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)

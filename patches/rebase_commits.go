@@ -24,22 +24,24 @@ func CommitsOf(ctx context.Context, repo *git.Repo, name string, base, tip git.I
 		return s, err
 	}
 	defer c.Close()
-	parent := base
-	subjects := make([]string, len(ids))
+	commits := make([]*git.Commit, len(ids))
 	for i, id := range ids {
-		commit, err := c.Commit(id)
-		if err != nil {
+		if commits[i], err = c.Commit(id); err != nil {
 			return s, err
 		}
-		switch {
-		case len(commit.Parents) > 1:
+		if len(commits[i].Parents) > 1 {
 			return s, verdict.Failf("%s is a merge: a stack is a row of commits; linearise it, with 'git rebase' for example", id)
-		case len(commit.Parents) == 0 || commit.Parents[0] != parent:
-			return s, verdict.Failf("%s does not follow on %s: the base must be a commit of the branch's own history", id.Short(), parent.Short())
 		}
-		parent = id
+	}
+	parent := base
+	subjects := make([]string, len(ids))
+	for i, commit := range commits {
+		if len(commit.Parents) == 0 || commit.Parents[0] != parent {
+			return s, verdict.Failf("%s does not follow on %s: the base must be a commit of the branch's own history", commit.ID.Short(), parent.Short())
+		}
+		parent = commit.ID
 		subjects[i] = commit.Subject()
-		s.Patches = append(s.Patches, StackCommit{Commit: id})
+		s.Patches = append(s.Patches, StackCommit{Commit: commit.ID})
 	}
 	for i, file := range FileNames(subjects) {
 		s.Patches[i].File = file
