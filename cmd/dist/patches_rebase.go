@@ -30,13 +30,15 @@ func (f *stackFlags) addOnto(cmd *cobra.Command) {
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.onto, "onto", "", "the new base: a revision of the upstream's repository")
 	cmd.Flags().StringArrayVar(&f.accept, "accept", nil, "a patch file whose findings you have looked at (never a conflict); repeatable")
-	cmd.MarkFlagRequired("onto")
 }
 
 // open starts a session; write opens the repository to be written. done ends
 // both.
 func (f *stackFlags) open(cmd *cobra.Command, name string, write bool) (x *patches.Session, done func(), err error) {
 	ctx := cmd.Context()
+	if f.onto == "" {
+		return nil, nil, verdict.Usagef("say with --onto which commit is the new base")
+	}
 	if f.branch == "" {
 		if f.base != "" {
 			return nil, nil, verdict.Usagef("--base goes with --branch: a stack knows its base")

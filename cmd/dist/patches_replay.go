@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 func newPatchesReplay() *cobra.Command {
@@ -26,6 +27,9 @@ The exit code says whether the replay was done, not how the stack did.`,
 		Example: `  dist patches replay llama-hrx --from v0.4.0 --to v0.5.0 --every 50 --svg replay.svg`,
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if from == "" || to == "" {
+				return verdict.Usagef("say with --from and --to which commits of the upstream are meant")
+			}
 			f.onto = to
 			x, done, err := f.open(cmd, args[0], false)
 			if err != nil {
@@ -67,7 +71,5 @@ The exit code says whether the replay was done, not how the stack did.`,
 	cmd.Flags().StringVar(&to, "to", "", "the last commit")
 	cmd.Flags().IntVar(&every, "every", 1, "take every n-th commit between them")
 	cmd.Flags().StringVar(&svg, "svg", "", "also draw a picture into this file")
-	cmd.MarkFlagRequired("from")
-	cmd.MarkFlagRequired("to")
 	return cmd
 }
