@@ -116,11 +116,11 @@ func newMerger(ctx context.Context, s *scratch, spawn bool) (*merger, error) {
 // longConflict makes two commits whose merge takes git more than 7,000 bytes
 // to describe.
 func longConflict(s *scratch) (a, b git.ID, err error) {
-	const depth, width = 7, 200
-	name := strings.Repeat("p", width)
+	// No file system sees this name.
+	name := strings.Repeat("p", 1500)
 	who := git.Signature{Name: "padding", Email: "padding@localhost", When: time.Unix(0, 0).UTC()}
 	at := func(text string, parents ...git.ID) (git.ID, error) {
-		tree, mode := git.EmptyTree, git.ModeFile
+		tree := git.EmptyTree
 		if text == "" {
 			if _, err := s.write("tree", nil); err != nil {
 				return "", err
@@ -130,15 +130,12 @@ func longConflict(s *scratch) (a, b git.ID, err error) {
 			if err != nil {
 				return "", err
 			}
-			for range depth {
-				content, err := git.FormatTree([]git.TreeEntry{{Mode: mode, Name: name, ID: id}})
-				if err != nil {
-					return "", err
-				}
-				if id, err = s.write("tree", content); err != nil {
-					return "", err
-				}
-				mode = git.ModeTree
+			content, err := git.FormatTree([]git.TreeEntry{{Mode: git.ModeFile, Name: name, ID: id}})
+			if err != nil {
+				return "", err
+			}
+			if id, err = s.write("tree", content); err != nil {
+				return "", err
 			}
 			tree = id
 		}

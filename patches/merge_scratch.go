@@ -4,6 +4,7 @@
 package patches
 
 import (
+	"bufio"
 	"bytes"
 	"compress/zlib"
 	"context"
@@ -11,9 +12,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/filelock"
@@ -30,6 +34,8 @@ type scratch struct {
 	lock *filelock.Lock // tells others that the folder is in use
 	z    *zlib.Writer
 	buf  bytes.Buffer
+	in   bufio.Reader
+	unz  io.ReadCloser
 }
 
 func newScratch(ctx context.Context, source *git.Repo) (_ *scratch, err error) {
@@ -128,6 +134,35 @@ func (s *scratch) store(id git.ID, head, content []byte) error {
 	}
 	// Git looks for it only once it was told the name.
 	return os.WriteFile(file, s.buf.Bytes(), 0o444)
+}
+
+// loose reads an object that was made here, without asking a process; ok is
+// false for one that was not.
+func (s *scratch) loose(id git.ID, want string) (content []byte, ok bool) {
+	f, err := os.Open(filepath.Join(s.Dir(), "objects", string(id[:2]), string(id[2:])))
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	s.in.Reset(f)
+	if s.unz == nil {
+		s.unz, err = zlib.NewReader(&s.in)
+	} else {
+		err = s.unz.(zlib.Resetter).Reset(&s.in, nil)
+	}
+	if err != nil {
+		return nil, false
+	}
+	var all bytes.Buffer
+	if st, err := f.Stat(); err == nil {
+		all.Grow(int(st.Size()) + bytes.MinRead)
+	}
+	if _, err := all.ReadFrom(s.unz); err != nil {
+		return nil, false
+	}
+	head, content, ok := bytes.Cut(all.Bytes(), []byte{0})
+	kind, size, _ := strings.Cut(string(head), " ")
+	return content, ok && kind == want && size == strconv.Itoa(len(content))
 }
 
 func (s *scratch) commit(c git.Commit) (git.ID, error) {

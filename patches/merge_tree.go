@@ -28,7 +28,18 @@ func (e *Engine) readTree(id git.ID) ([]git.TreeEntry, error) {
 	if t, ok := e.trees[id]; ok {
 		return t, nil
 	}
-	t, err := e.cat.ReadTree(id)
+	if id == git.EmptyTree {
+		return nil, nil
+	}
+	content, err := e.read(id, "tree")
+	if err != nil {
+		return nil, err
+	}
+	return e.keepTree(id, content)
+}
+
+func (e *Engine) keepTree(id git.ID, content []byte) ([]git.TreeEntry, error) {
+	t, err := git.ParseTree(content)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +48,56 @@ func (e *Engine) readTree(id git.ID) ([]git.TreeEntry, error) {
 	}
 	e.trees[id] = t
 	return t, nil
+}
+
+// read returns an object, from the scratch repository itself if it is there.
+func (e *Engine) read(id git.ID, kind string) ([]byte, error) {
+	if content, ok := e.s.loose(id, kind); ok {
+		return content, nil
+	}
+	return e.cat.Read(id, kind)
+}
+
+// readAhead reads the trees that diffTrees of these pairs will need, each level
+// of all of them with one question. It is only for speed.
+func (e *Engine) readAhead(pairs [][2]git.ID) error {
+	for len(pairs) > 0 {
+		var wanted []git.ID
+		asked := map[git.ID]bool{git.EmptyTree: true, "": true}
+		for _, p := range pairs {
+			for _, id := range p {
+				if _, ok := e.trees[id]; !ok && !asked[id] {
+					asked[id] = true
+					wanted = append(wanted, id)
+				}
+			}
+		}
+		if len(e.trees)+len(wanted) > cachedTrees {
+			return nil
+		}
+		if err := e.cat.ReadAll(wanted, "tree", func(i int, content []byte) error {
+			_, err := e.keepTree(wanted[i], content)
+			return err
+		}); err != nil {
+			return err
+		}
+		var below [][2]git.ID
+		for _, p := range pairs {
+			byName := map[string]git.ID{}
+			for _, t := range e.trees[p[0]] {
+				if t.Mode == git.ModeTree {
+					byName[t.Name] = t.ID
+				}
+			}
+			for _, t := range e.trees[p[1]] {
+				if t.Mode == git.ModeTree && byName[t.Name] != t.ID {
+					below = append(below, [2]git.ID{byName[t.Name], t.ID})
+				}
+			}
+		}
+		pairs = below
+	}
+	return nil
 }
 
 // diffTrees lists the files, symbolic links and submodules that differ,
@@ -196,18 +257,22 @@ func (e *Engine) text(entry git.TreeEntry) (*text, error) {
 	if t, ok := e.blobs[entry.ID]; ok {
 		return t, nil
 	}
-	content, err := e.cat.Read(entry.ID, "blob")
+	content, err := e.read(entry.ID, "blob")
 	if err != nil {
 		return nil, err
 	}
+	return e.keepText(entry.ID, content), nil
+}
+
+func (e *Engine) keepText(id git.ID, content []byte) *text {
 	t := newText(content)
 	if e.held+len(content) > cachedText {
 		clear(e.blobs)
 		e.held = 0
 	}
-	e.blobs[entry.ID] = t
+	e.blobs[id] = t
 	e.held += 2 * len(content)
-	return t, nil
+	return t
 }
 
 func newText(content []byte) *text {

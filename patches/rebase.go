@@ -74,6 +74,7 @@ type rebasing struct {
 	// one. Empty until something was left out.
 	without git.ID
 	skipped []int // patches left out
+	planned int   // patches below this were looked at by wave
 
 	merges int
 }
@@ -84,10 +85,10 @@ type rebased struct {
 	file       string
 	commit     *git.Commit
 	parentTree git.ID
-	before     []change // what the patch does on the old base
-	after      []change // and on the new one
-	from       git.ID   // the tree that it was merged onto
-	exact      git.ID   // an upstream commit with the same patch, known after wait
+	before     []change                 // what the patch does on the old base
+	after      []change                 // and on the new one
+	edits      map[string]git.TreeEntry // what it changes, where wave found that out
+	exact      git.ID                   // an upstream commit with the same patch, known after wait
 	// For the bisection: the stack on its old base up to this patch, without
 	// those that were left out, and the same with this patch.
 	oldWithout, oldWith git.ID
@@ -105,12 +106,22 @@ func (e *Engine) begin(ctx context.Context, stack Commits, onto git.ID, o Rebase
 		return nil, fmt.Errorf("the new base: %w", err)
 	}
 	r.result = &Result{Stack: stack.Name, OldBase: r.base.ID, NewBase: r.onto.ID, Patches: make([]PatchResult, len(stack.Patches))}
+	commits, err := e.commitsAt(stack.Patches)
+	if err != nil {
+		return nil, err
+	}
+	trees := [][2]git.ID{{r.base.Tree, r.onto.Tree}}
+	last := r.base.Tree
+	for _, c := range commits {
+		trees = append(trees, [2]git.ID{last, c.Tree})
+		last = c.Tree
+	}
+	if err := e.readAhead(trees); err != nil {
+		return nil, err
+	}
 	parent := r.base
 	for i, s := range stack.Patches {
-		c, err := e.commitAt(s.Commit)
-		if err != nil {
-			return nil, err
-		}
+		c := commits[i]
 		if len(c.Parents) != 1 || c.Parents[0] != parent.ID {
 			return nil, verdict.Failf("%s (%s) does not follow on %s: a stack is a row of commits without merges", s.File, c.ID.Short(), parent.ID.Short())
 		}
@@ -148,6 +159,20 @@ func (e *Engine) begin(ctx context.Context, stack Commits, onto git.ID, o Rebase
 	return r, nil
 }
 
+// commitsAt reads the commits of a stack, with few questions.
+func (e *Engine) commitsAt(patches []StackCommit) ([]*git.Commit, error) {
+	ids := make([]git.ID, len(patches))
+	for i, p := range patches {
+		ids[i] = p.Commit
+	}
+	out := make([]*git.Commit, len(ids))
+	err := e.cat.ReadAll(ids, "commit", func(i int, content []byte) (err error) {
+		out[i], err = git.ParseCommit(ids[i], content)
+		return err
+	})
+	return out, err
+}
+
 // mostRewritten bounds the list of rewritten commits.
 const mostRewritten = 20
 
@@ -170,11 +195,11 @@ func (r *rebasing) rewritten(ctx context.Context) error {
 // step merges one patch.
 func (r *rebasing) step(ctx context.Context, i int) error {
 	p := r.patches[i]
-	m, err := r.merge(ctx, p)
+	m, err := r.merge(ctx, i)
 	if err != nil {
 		return err
 	}
-	p.from, p.merged = r.tree, m
+	p.merged = m
 	tree := m.tree
 	if !m.clean() {
 		if err := r.wait(); err != nil {
@@ -224,26 +249,16 @@ func (r *rebasing) step(ctx context.Context, i int) error {
 	return nil
 }
 
-// merge merges a patch onto the new stack so far. Where every file that the
-// patch changes is there and is what the patch was made for, the outcome is
-// known: git neither follows renames of such files nor looks inside.
-func (r *rebasing) merge(ctx context.Context, p *rebased) (*merged, error) {
-	edits := make(map[string]git.TreeEntry, len(p.before))
-	for _, c := range p.before {
-		if c.added() || c.deleted() {
-			break
-		}
-		have, err := r.e.entryAt(r.tree, c.path)
-		if err != nil {
+// merge merges a patch onto the new stack so far.
+func (r *rebasing) merge(ctx context.Context, i int) (*merged, error) {
+	if i >= r.planned {
+		if err := r.wave(ctx, i); err != nil {
 			return nil, err
 		}
-		if have != c.old {
-			break
-		}
-		edits[c.path] = c.new
 	}
-	if len(edits) == len(p.before) {
-		tree, err := r.e.editTree(r.tree, edits)
+	p := r.patches[i]
+	if p.edits != nil {
+		tree, err := r.e.editTree(r.tree, p.edits)
 		return &merged{tree: tree}, err
 	}
 	return r.e.merge(ctx, p.commit.Parents[0], p.parentTree, side{tree: r.tree}, side{p.commit.Tree, p.commit.ID})
