@@ -15,6 +15,10 @@ import (
 // the two ends, and both neighbours once more.
 const mostProbes = 24
 
+// mostInSteps is the bound in the rare case that each step takes two merges
+// even where the patch merges.
+const mostInSteps = 40
+
 // A Guilty commit is one of upstream's first-parent line that a patch merges
 // onto the parent of, and not onto itself, while the patches before it merge
 // onto both. There may be others: it is a commit that breaks the patch, not
@@ -79,6 +83,8 @@ type bisection struct {
 	probes int
 	// Trees on the old base: the stack before the patch, and with it.
 	without, with git.ID
+	inSteps       bool // those before it are merged first, then the patch onto that
+	most          int  // merges at most
 }
 
 // bisect looks for the commit behind the conflict of patch i. The patches up to
@@ -92,9 +98,9 @@ func (r *rebasing) bisect(ctx context.Context, i int) (*Guilty, error) {
 		return nil, err
 	}
 	p := r.patches[i]
-	b := &bisection{r: r, p: p, line: append([]git.ID{r.fork}, line...), without: p.oldWithout, with: p.oldWith}
+	b := &bisection{r: r, p: p, line: append([]git.ID{r.fork}, line...), without: p.oldWithout, with: p.oldWith, most: mostProbes}
 	g, err := b.run(ctx)
-	if err == nil && g.Commit == nil {
+	if err == nil && g.Commit == nil && !b.inSteps {
 		g, err = b.alone(ctx, g)
 	}
 	if err != nil {
@@ -108,7 +114,7 @@ func (r *rebasing) bisect(ctx context.Context, i int) (*Guilty, error) {
 // way and it does not need them.
 func (b *bisection) alone(ctx context.Context, together *Guilty) (*Guilty, error) {
 	p := b.p
-	if b.without == b.r.base.Tree || b.probes >= mostProbes-6 {
+	if b.without == b.r.base.Tree || b.probes >= b.most-6 {
 		return together, nil
 	}
 	m, err := b.r.e.merge(ctx, p.commit.Parents[0], p.parentTree, side{tree: b.r.base.Tree}, side{p.commit.Tree, p.commit.ID})
@@ -129,8 +135,13 @@ func (b *bisection) run(ctx context.Context) (*Guilty, error) {
 	switch s, err := b.at(ctx, last, true); {
 	case err != nil:
 		return nil, err
+	case s == merges && !b.inSteps:
+		// As one change they merge, so the patch has to be told from those
+		// before it.
+		b.inSteps, b.most = true, mostInSteps
+		return b.run(ctx)
 	case s == merges:
-		return &Guilty{Why: "the patches up to this one merge as one change; only one after the other they do not"}, nil
+		return &Guilty{Why: "the patches before it merge as one change, and it merges onto that; only one after the other they do not"}, nil
 	case s == unrelated:
 		return &Guilty{Why: "the patches before it do not merge as one change either"}, nil
 	}
@@ -192,7 +203,7 @@ func (b *bisection) search(ctx context.Context, low, high int) (int, int, error)
 			}
 			return low, high, nil
 		}
-		if b.probes >= mostProbes-4 {
+		if b.probes >= b.most-4 {
 			return -1, -1, nil
 		}
 		mid := bottom + (high-bottom)/2
@@ -223,6 +234,9 @@ func (b *bisection) probe(ctx context.Context, i int, others bool) (state, *merg
 	if err != nil {
 		return 0, nil, err
 	}
+	if b.inSteps {
+		return b.twoSteps(ctx, c.Tree)
+	}
 	m, err := b.merge(ctx, c.Tree, b.with)
 	if err != nil || m.clean() {
 		return merges, m, err
@@ -236,6 +250,28 @@ func (b *bisection) probe(ctx context.Context, i int, others bool) (state, *merg
 	}
 	if !before.clean() {
 		return unrelated, m, nil
+	}
+	return breaks, m, nil
+}
+
+// twoSteps merges the patches before, and then the patch onto what came out.
+func (b *bisection) twoSteps(ctx context.Context, upstream git.ID) (state, *merged, error) {
+	before, err := b.merge(ctx, upstream, b.without)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !before.clean() {
+		return unrelated, before, nil
+	}
+	parent, err := b.r.e.s.commit(synthetic(b.without, b.r.base.ID))
+	if err != nil {
+		return 0, nil, err
+	}
+	n := b.r.e.Merges()
+	m, err := b.r.e.merge(ctx, parent, b.without, side{tree: before.tree}, side{tree: b.with})
+	b.probes += b.r.e.Merges() - n
+	if err != nil || m.clean() {
+		return merges, m, err
 	}
 	return breaks, m, nil
 }

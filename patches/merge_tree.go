@@ -244,7 +244,7 @@ type text struct {
 
 const (
 	largestText = 8 << 20  // bytes; compared line by line up to here
-	cachedText  = 48 << 20 // bytes
+	cachedText  = 24 << 20 // bytes
 )
 
 var noText = &text{counts: bag{}}
