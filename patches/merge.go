@@ -4,9 +4,7 @@
 package patches
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -141,27 +139,4 @@ func (e *Engine) git(ctx context.Context, stdin string, args ...string) ([]byte,
 	c.Stdin = strings.NewReader(stdin)
 	r, err := c.Run(ctx)
 	return r.Stdout, err
-}
-
-// Keep copies a commit that the engine made, and what it needs above the
-// commits in have, into the engine's repository.
-func (e *Engine) Keep(ctx context.Context, tip git.ID, have ...git.ID) error {
-	var revs strings.Builder
-	fmt.Fprintf(&revs, "%s\n", tip)
-	for _, h := range have {
-		fmt.Fprintf(&revs, "^%s\n", h)
-	}
-	pack := e.s.Command("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset")
-	pack.Stdin = strings.NewReader(revs.String())
-	var out bytes.Buffer
-	pack.Stdout = &out
-	if _, err := pack.Run(ctx); err != nil {
-		return fmt.Errorf("keep %s: %w", tip.Short(), err)
-	}
-	unpack := e.source.Command("unpack-objects", "-q")
-	unpack.Stdin = &out
-	if _, err := unpack.Run(ctx); err != nil {
-		return fmt.Errorf("keep %s: %w", tip.Short(), err)
-	}
-	return nil
 }

@@ -61,8 +61,8 @@ func (e *Engine) withoutLacking(ctx context.Context, failed error, baseTree git.
 }
 
 // standIn stores something that is like no other file under the id of a blob
-// that is lacking. It never leaves the scratch repository: Keep copies only
-// what is not upstream's, and no patch touches such a file.
+// that is lacking. It never leaves the scratch repository: only patches are
+// taken out of it, and none touches such a file.
 func (s *scratch) standIn(id git.ID) error {
 	return s.store(id, fmt.Appendf(nil, "blob %d\x00", len(id)), []byte(id))
 }

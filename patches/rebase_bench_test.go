@@ -152,6 +152,7 @@ func stackOf(t testing.TB, repo *git.Repo, base, tip git.ID) Commits {
 
 func BenchmarkRebase(b *testing.B) {
 	h := makeHistory(b, 1, 2500, 70, 159, -1)
+	perRun := map[string]float64{} // seconds
 	for _, mode := range []struct {
 		name    string
 		options []EngineOption
@@ -161,6 +162,7 @@ func BenchmarkRebase(b *testing.B) {
 				r := rebaseMade(b, h, RebaseOptions{Bisect: true}, mode.options...)
 				b.ReportMetric(float64(r.Merges), "merges")
 			}
+			perRun[mode.name] = b.Elapsed().Seconds() / float64(b.N)
 		})
 	}
 	b.Run("git-rebase", func(b *testing.B) {
@@ -173,6 +175,9 @@ func BenchmarkRebase(b *testing.B) {
 			b.StopTimer()
 			os.RemoveAll(work)
 			b.StartTimer()
+		}
+		for name, seconds := range perRun {
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/seconds, "times-"+name)
 		}
 	})
 }

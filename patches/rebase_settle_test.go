@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/filelock"
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -34,6 +36,21 @@ func settledBy(t *testing.T, s *scene, text string) *Resolution {
 		t.Fatalf("%d resolutions", len(list))
 	}
 	return list[0]
+}
+
+// stored writes a resolution's file into a stack's folder.
+func stored(t *testing.T, dir string, r *Resolution) {
+	t.Helper()
+	data, err := r.format()
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, ResolutionsFolder), 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, ResolutionsFolder, r.Key()+".yaml"), data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func blobOf(t *testing.T, e *Engine, text string) git.TreeEntry {
@@ -62,9 +79,7 @@ func TestResolutionIsReplayed(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	dir := t.TempDir()
-	if err := WriteResolutions(dir, []*Resolution{r}); err != nil {
-		t.Fatal(err)
-	}
+	stored(t, dir, r)
 	all, err := ReadResolutions(dir)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
@@ -144,9 +159,7 @@ func TestResolutionFilesAreChecked(t *testing.T) {
 	s.upstream("Ten too", gittest.Files{"f": replaced(text, "line 10.", "their 10.")})
 	r := settledBy(t, s, replaced(text, "line 10.", "both 10."))
 	dir := t.TempDir()
-	if err := WriteResolutions(dir, []*Resolution{r}); err != nil {
-		t.Fatal(err)
-	}
+	stored(t, dir, r)
 	file := filepath.Join(dir, ResolutionsFolder, r.Key()+".yaml")
 	good, err := os.ReadFile(file)
 	if err != nil {
@@ -352,5 +365,76 @@ func TestSpawningGivesTheSame(t *testing.T) {
 	defer e.Close()
 	if e.Spawns() {
 		t.Error("the long-lived process did not answer")
+	}
+}
+
+// What a killed run left is removed by a later one, what is in use is not.
+func TestScratchOfAKilledRunIsRemoved(t *testing.T) {
+	t.Parallel()
+	parent := t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"dist-merge-killed", "dist-merge-used", "another"} {
+		if err := os.MkdirAll(filepath.Join(parent, name, "repo.git"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock, err := filelock.Try(filepath.Join(parent, "dist-merge-used", "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
+	for _, name := range []string{"dist-merge-killed", "dist-merge-used", "another"} {
+		if err := os.Chtimes(filepath.Join(parent, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(parent, "dist-merge-fresh"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	sweep(parent)
+	var left []string
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if !slices.Equal(left, []string{"another", "dist-merge-fresh", "dist-merge-used"}) {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// A Session says which blobs must be fetched before a rebase.
+func TestLackingBlobs(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, gittest.Files{"f": rows(9, "line %d."), "g": "g\n"})
+	s.ours("Patch", gittest.Files{"f": rows(9, "our line %d.")})
+	middle := s.upstream("In between", gittest.Files{"f": "between\n", "h": "not asked for\n"})
+	s.upstream("After", gittest.Files{"f": "after\n", "h": "after\n"})
+	x, err := BranchSession(t.Context(), s.Repo.Repo, "x", s.base, git.ID(s.Git("rev-parse", "refs/heads/ours")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if lacking, err := x.Lacking(t.Context(), s.tip()); err != nil || len(lacking) != 0 {
+		t.Errorf("%v, %v", lacking, err)
+	}
+	want := map[git.ID]bool{}
+	for _, rev := range []string{string(s.base) + ":g", string(middle) + ":f", string(s.tip()) + ":h", string(middle) + ":h"} {
+		blob := s.Git("rev-parse", rev)
+		if err := os.Remove(filepath.Join(s.Dir(), "objects", blob[:2], blob[2:])); err != nil {
+			t.Fatal(err)
+		}
+		want[git.ID(blob)] = rev != string(middle)+":h"
+	}
+	lacking, err := x.Lacking(t.Context(), s.tip())
+	if err != nil || len(lacking) != 3 {
+		t.Errorf("%v, %v", lacking, err)
+	}
+	for _, id := range lacking {
+		if !want[id] {
+			t.Errorf("%s is not needed", id)
+		}
 	}
 }

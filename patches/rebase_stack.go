@@ -86,9 +86,66 @@ func (x *Session) Close() error { return x.Engine.Close() }
 func (x *Session) Resolve(ctx context.Context, revision string) (git.ID, error) {
 	c, err := x.repo.CommitInfo(ctx, revision)
 	if err != nil {
-		return "", fmt.Errorf("%w: fetch it first, with 'dist pins fetch'", err)
+		return "", verdict.Usagef("%s: fetch it first, with 'dist pins fetch'", err)
 	}
 	return c.ID, nil
+}
+
+// Lacking returns the blobs that a rebase onto a commit may have to read and
+// that the upstream's repository lacks: of the old base and of the new one, and
+// of every version in between of the files that the stack touches. Nothing is
+// fetched here; see git.Repo.FetchObjects.
+func (x *Session) Lacking(ctx context.Context, onto git.ID) ([]git.ID, error) {
+	e := x.Engine
+	var ids []git.ID
+	trees := map[git.ID]git.ID{}
+	for _, id := range []git.ID{x.Commits.Base, onto} {
+		c, err := e.commitAt(id)
+		if err != nil {
+			return nil, err
+		}
+		trees[id] = c.Tree
+		files, err := e.diffTrees(git.EmptyTree, c.Tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if f.new.Mode.Kind() == "blob" {
+				ids = append(ids, f.new.ID)
+			}
+		}
+	}
+	commits, err := e.commitsAt(x.Commits.Patches)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	before := trees[x.Commits.Base]
+	for _, c := range commits {
+		changes, err := e.diffTrees(before, c.Tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range changes {
+			paths = append(paths, f.path)
+		}
+		before = c.Tree
+	}
+	fork, err := e.s.MergeBase(ctx, x.Commits.Base, onto)
+	if err != nil {
+		return nil, err
+	}
+	if fork != "" && len(paths) > 0 {
+		between, err := e.history(ctx, fork, onto, sortedSet(paths))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range between {
+			ids = append(ids, c.blobs...)
+		}
+	}
+	slices.Sort(ids)
+	return e.s.Missing(ctx, slices.Compact(ids))
 }
 
 // Rebase moves the stack onto a commit, in the engine only.

@@ -65,8 +65,8 @@ type StackCommit struct {
 type Result struct {
 	Stack string `json:"stack"`
 	// OldBase and NewBase are commits; Tip is the last patch's new commit, or
-	// NewBase when none is left. They are in the engine's object store only
-	// until Engine.Keep.
+	// NewBase when none is left. The new commits are in the engine's object
+	// store only; Session.Write makes patch files of them.
 	OldBase git.ID `json:"old-base"`
 	NewBase git.ID `json:"new-base"`
 	Tip     git.ID `json:"tip"`

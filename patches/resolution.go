@@ -19,7 +19,6 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/1bit-MONSTER/engine/internal/atomicfile"
 	"github.com/1bit-MONSTER/engine/internal/git"
 )
 
@@ -133,27 +132,6 @@ func (r *Resolution) format() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteResolutions adds resolutions to the stack in dir.
-func WriteResolutions(dir string, list []*Resolution) error {
-	if len(list) == 0 {
-		return nil
-	}
-	folder := filepath.Join(dir, ResolutionsFolder)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	for _, r := range list {
-		data, err := r.format()
-		if err != nil {
-			return err
-		}
-		if err := atomicfile.Write(filepath.Join(folder, r.Key()+".yaml"), data, 0o666); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // conflictOf describes one file's conflict so that it can be looked up: as
 // hunks where it has some, and as a whole.
 func (e *Engine) conflictOf(m *merged, path string) (segments []segment, whole WholeResolution, err error) {
@@ -201,8 +179,7 @@ func hunksKey(path string, segments []segment) string {
 
 // RecordResolution returns how a person settled the conflicts of one patch:
 // patch is its commit, onto the tree that it was merged onto, resolved the tree
-// that the person made of it. It is empty when there was no conflict. The
-// caller stores them with WriteResolutions.
+// that the person made of it. It is empty when there was no conflict.
 func (e *Engine) RecordResolution(ctx context.Context, patch, onto, resolved git.ID) ([]*Resolution, error) {
 	c, err := e.commitAt(patch)
 	if err != nil {
