@@ -21,7 +21,7 @@ import (
 func TestRebaseEqualsGitRebase(t *testing.T) {
 	t.Parallel()
 	clean, stopped := 0, 0
-	for seed := range int64(7) {
+	for seed := int64(4); seed < 10; seed++ {
 		random := rand.New(rand.NewSource(seed))
 		s := randomScene(t, random)
 		_, r := s.rebase(RebaseOptions{Bare: true})
@@ -53,7 +53,7 @@ func TestRebaseEqualsGitRebase(t *testing.T) {
 			t.Errorf("seed %d: the tree is %s, with git %s", seed, r.Tree, tree)
 		}
 	}
-	if clean < 2 || stopped < 1 {
+	if clean < 3 || stopped < 3 {
 		t.Errorf("%d clean and %d stopped histories prove too little", clean, stopped)
 	}
 }
@@ -62,10 +62,10 @@ func TestRebaseEqualsGitRebase(t *testing.T) {
 func randomScene(t *testing.T, random *rand.Rand) *scene {
 	files := gittest.Files{}
 	var names []string
-	for i := range 6 {
+	for i := range 4 {
 		name := fmt.Sprintf("dir%d/file%d.c", i%3, i)
 		names = append(names, name)
-		files[name] = rows(60, fmt.Sprintf("line %%d of file %d", i))
+		files[name] = rows(24, fmt.Sprintf("line %%d of file %d", i))
 	}
 	s := newScene(t, files)
 	change := func(state map[string]string, who string, n int) (gittest.Files, []gittest.Option) {
