@@ -16,7 +16,7 @@ import (
 
 func main() { os.Exit(run()) }
 
-func run() int { return cli.Main(newRoot(), exitCode) }
+func run() int { return cli.MainArgs(newRoot(), exitCode, spelled(os.Args[1:])) }
 
 // exitCode: 0 as it should be, 2 a command line that can not be understood, 1
 // everything else.

@@ -29,7 +29,7 @@ func TestBackendThatExitsAtOnce(t *testing.T) {
 	if dead.How != "exited with status 1" || !slices.Contains(dead.Tail, "exiting due to model loading error") {
 		t.Errorf("%q, %q", dead.How, dead.Tail)
 	}
-	if !strings.HasPrefix(err.Error(), "the cpu backend ") || !strings.Contains(err.Error(), "exited with status 1; its last lines:\n  error loading model") {
+	if !strings.HasPrefix(err.Error(), "a cpu backend exited: ") || !strings.Contains(err.Error(), "exited with status 1; its last lines:\n  error loading model") {
 		t.Errorf("sentence: %s", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestPortInUse(t *testing.T) {
 	}
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
-	_, err = listen("127.0.0.1", port)
+	_, _, err = listen("127.0.0.1", port, System{})
 	var busy *PortError
 	if !errors.As(err, &busy) || !strings.Contains(err.Error(), "is in use by another program: stop that one, or give another with --port") {
 		t.Errorf("got %v", err)
@@ -143,11 +143,11 @@ func TestPortInUse(t *testing.T) {
 		"192.0.2.1":    "192.0.2.1 is no address of this machine: give another with --host",
 		"host.invalid": "host.invalid is no known host name: give another with --host",
 	} {
-		if _, err := listen(host, 0); err == nil || err.Error() != want {
+		if _, _, err := listen(host, 0, System{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	if l6, err := listen("[::1]", 0); err == nil { // not every machine has IPv6
+	if l6, _, err := listen("[::1]", 0, System{}); err == nil { // not every machine has IPv6
 		l6.Close()
 	}
 }
