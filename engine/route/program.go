@@ -211,3 +211,13 @@ func runnable(path, goos string) error {
 	}
 	return nil
 }
+
+// Find returns the program of a device on the machine h for the main flags of
+// r, or why there is none.
+func Find(d devices.Name, r Request, h Host) (string, error) {
+	row, err := rowOf(d)
+	if err != nil {
+		return "", err
+	}
+	return row.program(r, Model{}).find(r, h, d)
+}
