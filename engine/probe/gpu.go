@@ -87,6 +87,12 @@ func (f Files) kfdNode(list *[]GPU, dir string) {
 	text, err := f.read(dir + "/properties")
 	number := path.Base(dir)
 	if errors.Is(err, fs.ErrPermission) {
+		for i, g := range *list {
+			if g.Vendor == vendorAMD && g.KFDNode == "" { // which one it is can not be read
+				(*list)[i].KFDNode, (*list)[i].KFDAccess = number, Denied
+				return
+			}
+		}
 		*list = append(*list, GPU{Vendor: vendorAMD, KFDNode: number, KFDAccess: Denied,
 			Node: Node{Access: Denied, Reason: dir + " may not be read: the rules of this container keep the GPU from it; pass in /dev/kfd and /dev/dri"}})
 		return

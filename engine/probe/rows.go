@@ -94,11 +94,15 @@ func (m Machine) usesGPU(chips []string) (what, why string) {
 	for _, g := range m.GPUs {
 		reason := g.Node.Reason
 		switch {
+		case g.Node.Access == Absent && m.Container != "":
+			reason += ": pass it into the container"
 		case g.Node.Access != Usable:
 		case chips == nil:
 			return g.Name, ""
 		case g.Vendor != vendorAMD:
 			reason = g.Name + " is not AMD's"
+		case g.KFDAccess == Denied:
+			reason = g.Name + " is in KFD, but the rules of this container do not let its node be read"
 		case g.GFX == "":
 			reason = g.Name + " is not in KFD: the kernel's amdkfd does not know it, or is not loaded"
 		case len(chips) > 0 && !slices.Contains(chips, g.GFX):
