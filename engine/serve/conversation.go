@@ -31,14 +31,17 @@ func readConversation(body []byte) (c conversation) {
 
 // opening returns the messages up to and including the first of the user:
 // those that all requests of one conversation share.
-func (c conversation) opening() []json.RawMessage {
-	for i, raw := range c.Messages {
+func (c conversation) opening() []message {
+	var list []message
+	for _, raw := range c.Messages {
 		var m message
-		if json.Unmarshal(raw, &m) == nil && m.Role == "user" {
-			return c.Messages[:i+1]
+		json.Unmarshal(raw, &m) // one that is none is empty
+		list = append(list, m)
+		if m.Role == "user" {
+			break
 		}
 	}
-	return c.Messages
+	return list
 }
 
 // key identifies the conversation: its model and how it begins.
@@ -65,10 +68,7 @@ func (c conversation) text() string {
 	if len(list) == 0 {
 		return c.prompt()
 	}
-	var m message
-	if json.Unmarshal(list[len(list)-1], &m) != nil {
-		return ""
-	}
+	m := list[len(list)-1]
 	var s string
 	if json.Unmarshal(m.Content, &s) == nil {
 		return s

@@ -38,14 +38,15 @@ func startScorer(ctx context.Context, s *route.Scorer, log io.Writer) (*scorer, 
 	if err != nil {
 		return nil, err
 	}
-	defer inR.Close()
 	outR, outW, err := os.Pipe()
 	if err != nil {
+		inR.Close()
 		inW.Close()
 		return nil, err
 	}
-	defer outW.Close()
 	proc, err := child.Start(child.Command{Path: s.Program, Args: s.Args, Env: environ(), Log: log, Stdin: inR, Stdout: outW})
+	inR.Close() // theirs now: our copies would hide the end of the daemon
+	outW.Close()
 	if err != nil {
 		inW.Close()
 		outR.Close()

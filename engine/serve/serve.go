@@ -37,7 +37,7 @@ const (
 	readyPoll  = 250 * time.Millisecond
 	brokenTime = 2 * time.Second // for requests under way when a backend has ended
 	flushLimit = time.Second
-	stopGrace  = 5 * time.Second // for a backend between SIGTERM and SIGKILL
+	stopGrace  = 5 * time.Second
 )
 
 // A Config is what to serve and where.
@@ -51,6 +51,7 @@ type Config struct {
 	DrainLimit time.Duration // 0: the constant of that name
 	Restart    int           // how often in a row a backend that ended is started again
 	RestartMin time.Duration // before the first time; it doubles; 0: a second
+	StopGrace  time.Duration // for a backend between SIGTERM and SIGKILL; 0: five seconds
 	Log        io.Writer     // gets the backends' lines; nil: nobody does
 	System     System        // what the service manager gave us
 
@@ -127,6 +128,9 @@ func (c *Config) fill() {
 	}
 	if c.RestartMin == 0 {
 		c.RestartMin = time.Second
+	}
+	if c.StopGrace == 0 {
+		c.StopGrace = stopGrace
 	}
 	if c.Alias == "" {
 		c.Alias = route.Alias(c.Request.Model)

@@ -43,6 +43,7 @@ type running struct {
 	done   chan struct{}
 	err    error
 	log    *syncBuffer
+	notes  *syncBuffer
 }
 
 // start runs a server on the fake backend in the given mode.
@@ -60,13 +61,14 @@ func startWith(t *testing.T, program string, file gguftest.File, change ...func(
 	t.Helper()
 	path := file.Write(t, filepath.Join(t.TempDir(), "tiny.gguf"))
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{t: t, ready: make(chan struct{}), stop: cancel, done: make(chan struct{}), log: &syncBuffer{}}
+	r := &running{t: t, ready: make(chan struct{}), stop: cancel, done: make(chan struct{}), log: &syncBuffer{}, notes: &syncBuffer{}}
 	listening := make(chan struct{})
 	c := Config{
 		Request:   route.Request{Model: path, Device: devices.CPU, LlamaServer: program},
 		Machine:   machine(),
 		Host:      "127.0.0.1",
 		Log:       r.log,
+		Note:      func(s string) { r.notes.Write([]byte(s + "\n")) },
 		Listening: func(s Status) { r.url = s.URL; close(listening) },
 		Ready:     func(s Status) { r.status = s; close(r.ready) },
 	}

@@ -110,7 +110,7 @@ func (u *unit) live(life context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, u.fails("could not be started: "+cause(err), nil)
 	}
-	defer proc.Stop(stopGrace)
+	defer proc.Stop(u.config.StopGrace)
 	u.target.Store(t)
 
 	limit, cancel := context.WithTimeout(life, u.config.ReadyLimit)
