@@ -35,14 +35,24 @@ func TestBackendThatExitsAtOnce(t *testing.T) {
 }
 
 func TestBackendThatIsNeverReady(t *testing.T) {
-	record := filepath.Join(t.TempDir(), "record")
-	t.Setenv(servetest.LogVariable, record)
-	err := start(t, servetest.NeverReady, func(c *Config) { c.ReadyLimit = 300 * time.Millisecond }).end()
+	for _, mode := range []string{servetest.NeverReady, servetest.Hangs} {
+		record := filepath.Join(t.TempDir(), "record")
+		t.Setenv(servetest.LogVariable, record)
+		err := start(t, mode, func(c *Config) { c.ReadyLimit = 300 * time.Millisecond }).end()
+		var dead *BackendError
+		if !errors.As(err, &dead) || dead.How != "was not ready after 300ms and was stopped" {
+			t.Errorf("got %v", err)
+		}
+		wantGone(t, record)
+	}
+}
+
+func TestBackendThatDiesWhileLoading(t *testing.T) {
+	err := start(t, servetest.DiesLoading).end()
 	var dead *BackendError
-	if !errors.As(err, &dead) || dead.How != "was not ready after 300ms and was stopped" {
+	if !errors.As(err, &dead) || dead.How != "exited with status 4" || !slices.Contains(dead.Tail, "out of device memory") {
 		t.Errorf("got %v", err)
 	}
-	wantGone(t, record)
 }
 
 func TestBackendThatDiesLater(t *testing.T) {

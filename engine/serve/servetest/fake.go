@@ -34,18 +34,19 @@ const (
 
 // Modes; an empty one is a llama-server that works.
 const (
-	ExitsAtOnce  = "exit"       // says why and exits with status 1
-	NeverReady   = "never"      // stays at 503
-	DiesOnChat   = "die"        // exits with status 3 at the first chat
-	IgnoresTerm  = "ignore"     // ignores SIGTERM
-	Forks        = "fork"       // leaves a child in its process group, written to the log as well
-	BreaksStream = "break"      // ends a stream in the middle
-	WithVulkan   = "vulkan"     // lists the device Vulkan0
-	AllDevices   = "all"        // lists Vulkan0, HRX0 and ROCm0
-	OnlySoftware = "llvmpipe"   // lists a software renderer as Vulkan0
-	DiesOnce     = "die-once"   // exits with status 3 at the first chat of the first life, told by the file FAKE_LLAMA_LOG
-	Slow         = "slow"       // takes a second to load
-	HTML         = "html-error" // answers a chat with an error that is no JSON
+	ExitsAtOnce  = "exit"        // says why and exits with status 1
+	Hangs        = "hang"        // does nothing at all
+	DiesLoading  = "die-loading" // exits with status 4 after a while of 503
+	NeverReady   = "never"       // stays at 503
+	DiesOnChat   = "die"         // exits with status 3 at the first chat
+	IgnoresTerm  = "ignore"      // ignores SIGTERM
+	Forks        = "fork"        // leaves a child in its process group, written to the log as well
+	BreaksStream = "break"       // ends a stream in the middle
+	WithVulkan   = "vulkan"      // lists the device Vulkan0
+	AllDevices   = "all"         // lists Vulkan0, HRX0 and ROCm0
+	OnlySoftware = "llvmpipe"    // lists a software renderer as Vulkan0
+	Slow         = "slow"        // takes a second to load
+	HTML         = "html-error"  // answers a chat with an error that is no JSON
 )
 
 // Record is what the log holds: one line of JSON.
@@ -96,7 +97,7 @@ func answers(question, mode string) {
 		switch mode {
 		case WithVulkan:
 			fmt.Println("  Vulkan0: AMD Radeon 8060S Graphics (RADV STRIX_HALO) (86016 MiB, 83633 MiB free)")
-		case AllDevices, DiesOnce:
+		case AllDevices:
 			for _, name := range []string{"Vulkan0", "HRX0", "ROCm0"} {
 				fmt.Println("  " + name + ": AMD Radeon 8060S Graphics (86016 MiB, 83633 MiB free)")
 			}
@@ -111,16 +112,20 @@ func answers(question, mode string) {
 
 // life is the server.
 func life(mode string) {
-	if mode == DiesOnce {
-		if _, err := os.Stat(os.Getenv(LogVariable)); err != nil {
-			mode = DiesOnChat
-		}
-	}
 	record(mode)
 	if mode == ExitsAtOnce {
 		fmt.Fprintln(os.Stderr, "error loading model: tensor 'x' has wrong shape")
 		fmt.Fprintln(os.Stderr, "exiting due to model loading error")
 		os.Exit(1)
+	}
+	if mode == Hangs {
+		time.Sleep(time.Hour)
+	}
+	if mode == DiesLoading {
+		time.AfterFunc(300*time.Millisecond, func() {
+			fmt.Fprintln(os.Stderr, "out of device memory")
+			os.Exit(4)
+		})
 	}
 	flags := flag.NewFlagSet("llama-server", flag.ExitOnError)
 	host, port := flags.String("host", "", ""), flags.Int("port", 0, "")
@@ -203,7 +208,7 @@ func handler(mode string) http.Handler {
 	begin := time.Now()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
-		if mode == NeverReady || (mode == Slow && time.Since(begin) < time.Second) {
+		if mode == NeverReady || mode == DiesLoading || (mode == Slow && time.Since(begin) < time.Second) {
 			answer(w, 503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`)
 			return
 		}
