@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -121,7 +122,7 @@ func fetch(ts *testscript.TestScript, url string) (*http.Response, error) {
 		return http.Get(url)
 	}
 	socket, path, _ := strings.Cut(rest, ":")
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return net.Dial("unix", ts.MkAbs(socket))
 	}}}
 	return client.Get("http://1bit" + path)

@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -126,7 +127,7 @@ func TestBackendThatIgnoresTerm(t *testing.T) {
 
 // unixClient asks at a socket.
 func unixClient(path string) *http.Client {
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
 }
 
 func TestUnixSocket(t *testing.T) {
