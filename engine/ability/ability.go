@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/run"
 )
 
@@ -96,7 +97,7 @@ func ask(ctx context.Context, path, question string) (run.Result, bool) {
 func parseVersion(text string) string {
 	for line := range strings.Lines(text) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "version: "); ok {
-			return v
+			return inert.Text(v, 1, textLimit)
 		}
 	}
 	return ""

@@ -121,6 +121,7 @@ func TestParseDevices(t *testing.T) {
 		{"a software renderer", "Available devices:\n  Vulkan0: llvmpipe (LLVM 21.1.8, 256 bits) (24105 MiB, 24000 MiB free)\n", []Device{soft}, true},
 		{"Strix Halo", "Available devices:\n  Vulkan0: AMD Radeon 8060S Graphics (RADV STRIX_HALO) (86016 MiB, 83633 MiB free)\n", []Device{halo}, true},
 		{"two back-ends, Windows", "Available devices:\r\n  ROCm0: gfx1151 (1 MiB, 1 MiB free)\r\n  HRX0: x (1 MiB, 0 MiB free)\r\n", []Device{{"ROCm0", "gfx1151", 1, 1, false}, {"HRX0", "x", 1, 0, false}}, true},
+		{"text for a terminal", "Available devices:\n  Vulkan0: a\x1b[31mb (1 MiB, 1 MiB free)\n", []Device{{"Vulkan0", "ab", 1, 1, false}}, true},
 		{"chatter", "load_backend: loaded Vulkan0: x\n", nil, false},
 	} {
 		got, ok := parseDevices(c.text)

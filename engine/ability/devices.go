@@ -7,7 +7,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/1bit-MONSTER/engine/internal/inert"
 )
+
+// textLimit bounds what a program says of itself, in bytes; it is shown on
+// terminals.
+const textLimit = 200
 
 // A device's line: two blanks, name, colon, description with anything in it,
 // memory.
@@ -16,7 +22,8 @@ var deviceLine = regexp.MustCompile(`(?m)^  ([A-Za-z]+[0-9]+): (.*) \(([0-9]+) M
 // parseDevices reads the output of --list-devices; ok is false when it is none.
 func parseDevices(text string) (list []Device, ok bool) {
 	for _, m := range deviceLine.FindAllStringSubmatch(text, -1) {
-		d := Device{Name: m[1], Description: m[2], Software: Software(m[2])}
+		about := inert.Text(m[2], 1, textLimit)
+		d := Device{Name: m[1], Description: about, Software: Software(about)}
 		d.TotalMiB, _ = strconv.ParseInt(m[3], 10, 64)
 		d.FreeMiB, _ = strconv.ParseInt(m[4], 10, 64)
 		list = append(list, d)
