@@ -62,34 +62,38 @@ func (p Program) Flag(spelling string) (Flag, bool) {
 	return Flag{}, false
 }
 
-// askLimit bounds one question: a first start compiles shaders and can take
-// longer than ten seconds.
-const askLimit = time.Minute
+// Limits of one question. Flags and version are text of the program; for the
+// list of devices a first start compiles shaders, which can take longer than ten
+// seconds.
+const (
+	textWait = 10 * time.Second
+	listWait = time.Minute
+)
 
-// Ask asks the program at path. Only the end of ctx is an error.
+// Ask asks the program at path. Only the end of ctx is an error. A program that
+// does not end when it is asked for its flags is asked nothing more: it takes no
+// questions, and may have begun to serve.
 func Ask(ctx context.Context, path string) (Program, error) {
 	p := Program{Path: path}
-	if r, ok := ask(ctx, path, "--help"); ok {
+	r, err := ask(ctx, path, "--help", textWait)
+	var exit *run.ExitError
+	if errors.As(err, &exit) && exit.TimedOut {
+		return p, ctx.Err()
+	}
+	if err == nil {
 		p.Flags = parseHelp(string(r.Stdout))
 		p.FlagsKnown = len(p.Flags) > 0
 	}
-	if r, ok := ask(ctx, path, "--version"); ok {
-		p.Version = parseVersion(string(r.Stdout) + "\n" + string(r.Stderr))
-	}
-	if r, ok := ask(ctx, path, "--list-devices"); ok {
+	r, _ = ask(ctx, path, "--version", textWait) // some say it and exit with another status
+	p.Version = parseVersion(string(r.Stdout) + "\n" + string(r.Stderr))
+	if r, err = ask(ctx, path, "--list-devices", listWait); err == nil {
 		p.Devices, p.DevicesKnown = parseDevices(string(r.Stdout))
 	}
 	return p, ctx.Err()
 }
 
-func ask(ctx context.Context, path, question string) (run.Result, bool) {
-	c := run.Command{Path: path, Args: []string{question}, Env: os.Environ(), Timeout: askLimit}
-	r, err := c.Run(ctx)
-	var exit *run.ExitError
-	if errors.As(err, &exit) && question == "--version" && !exit.TimedOut {
-		err = nil // some say it and exit with another status
-	}
-	return r, err == nil
+func ask(ctx context.Context, path, question string, wait time.Duration) (run.Result, error) {
+	return run.Command{Path: path, Args: []string{question}, Env: os.Environ(), Timeout: wait}.Run(ctx)
 }
 
 // parseVersion returns the first line that begins with "version: ", without

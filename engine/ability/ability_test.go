@@ -193,3 +193,24 @@ func TestRealLlamaServer(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// FuzzHelp: whatever a program prints, it is read without a panic, and what is
+// read can be asked for.
+func FuzzHelp(f *testing.F) {
+	for _, s := range []string{helpNow, helpOld, "-", "--", "-a,", "-a, -b", "-x  [a|b", "--x\n   removed", "Available devices:\n  V0: a (1 MiB, 2 MiB free)"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p := Program{Flags: parseHelp(text), FlagsKnown: true}
+		for _, flag := range p.Flags {
+			for _, n := range flag.Names {
+				if _, ok := p.Flag(n); !ok || !strings.HasPrefix(n, "-") {
+					t.Fatalf("flag %q", n)
+				}
+			}
+		}
+		p.Spell([]string{"-fa", "on", "--jinja", "-c"})
+		parseDevices(text)
+		parseVersion(text)
+	})
+}

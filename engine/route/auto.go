@@ -85,7 +85,7 @@ func (p program) ownBeside(h Host) bool {
 func (p *planner) has(prog program, d devices.Name) (bool, error) {
 	path, err := prog.find(p.r, p.h, d)
 	if err != nil {
-		return false, err
+		return false, nil // the CPU's program may be there; if it is not either, that is the error
 	}
 	able, err := p.h.Able(p.ctx, path)
 	if err != nil {

@@ -41,6 +41,9 @@ func TestAuto(t *testing.T) {
 	silent.Able = func(context.Context, string) (ability.Program, error) { return ability.Program{}, nil }
 	noHRX := halo(t, nil)
 	os.RemoveAll(filepath.Join(noHRX.Dir, "hrx"))
+	cpuOnly := halo(t, nil)
+	os.RemoveAll(filepath.Join(cpuOnly.Dir, "hrx"))
+	os.RemoveAll(filepath.Join(cpuOnly.Dir, "vulkan"))
 	for _, c := range []struct {
 		name string
 		h    Host
@@ -54,6 +57,7 @@ func TestAuto(t *testing.T) {
 		{"a software renderer", software, Request{}, devices.CPU},
 		{"a software renderer that may", software, Request{SoftwareGPU: true}, devices.Vulkan},
 		{"a program without a list", silent, Request{}, devices.CPU},
+		{"only the CPU's build", cpuOnly, Request{}, devices.CPU},
 		{"Windows", windows, Request{}, devices.CPU},
 		{"the distribution", halo(t, nil), Request{}, devices.HRX},
 		{"the distribution without HRX", noHRX, Request{}, devices.Vulkan},

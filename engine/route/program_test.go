@@ -120,3 +120,12 @@ func TestHSA(t *testing.T) {
 		t.Errorf("the user's variable: %s", got)
 	}
 }
+
+func TestLeanIsNotTakenFromPath(t *testing.T) {
+	h := host(nil, "ROCm0")
+	server := writeProgram(t, filepath.Join(t.TempDir(), "llama-server"))
+	h.LookPath = func(string) (string, error) { return server, nil }
+	for _, d := range []devices.Name{devices.ROCm, devices.Vulkan} {
+		wantRefused(t, Request{Model: write(t), Device: d, Lean: true}, h, "--device "+string(d)+": not in this build: there is no lean/llama", "ONEBIT_LEAN_SERVER")
+	}
+}

@@ -51,8 +51,12 @@ func rows() []row {
 func llamaRow(d devices.Name, refuse func(Request, Model) string) row {
 	return row{
 		device: d, takes: onlyGGUF, refuse: refuse,
-		program: func(r Request, m Model) program { return llama(buildOf(d, r, m), m) },
-		build:   buildLlama, forward: llamaForward, rename: keep, keyed: true,
+		program: func(r Request, m Model) program {
+			p := llama(buildOf(d, r, m), m)
+			p.inPath = p.inPath && !r.Lean
+			return p
+		},
+		build: buildLlama, forward: llamaForward, rename: keep, keyed: true,
 	}
 }
 

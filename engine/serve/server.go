@@ -58,15 +58,17 @@ func (s *server) run(ctx context.Context, status Status, failed <-chan error) er
 	broken := make(chan error, 1)
 	f := s.newFleet(service, life, &running, broken)
 	s.plan.Store(f)
+	defer func() {
+		if p, ok := f.picker.(*layaPicker); ok {
+			p.close()
+		}
+	}()
 
 	switch err := s.begin(ctx, f, service, broken); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		return err
-	}
-	if p, ok := f.picker.(*layaPicker); ok {
-		defer p.close()
 	}
 	s.ready.Store(true)
 	notify(s.config.Ready, f.status(status))
