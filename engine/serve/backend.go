@@ -70,9 +70,7 @@ var errEnded = errors.New("the backend ended")
 
 // waitReady asks the backend until it is ready, ends, or ctx does.
 func (u *unit) waitReady(ctx context.Context, t *target, ended <-chan struct{}) error {
-	tick := time.NewTicker(readyPoll)
-	defer tick.Stop()
-	for {
+	for wait := readyFirst; ; wait = min(2*wait, readyPoll) {
 		if u.isReady(ctx, t) {
 			select {
 			case <-ended: // someone else answered at that port
@@ -86,7 +84,7 @@ func (u *unit) waitReady(ctx context.Context, t *target, ended <-chan struct{}) 
 			return errEnded
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(wait):
 		}
 	}
 }

@@ -34,6 +34,7 @@ const (
 	ReadyLimit = 600 * time.Second
 	DrainLimit = 30 * time.Second
 
+	readyFirst = 10 * time.Millisecond // it doubles up to readyPoll
 	readyPoll  = 250 * time.Millisecond
 	brokenTime = 2 * time.Second // for requests under way when a backend has ended
 	flushLimit = time.Second
