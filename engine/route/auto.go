@@ -37,26 +37,28 @@ func (p *planner) device(m Model) (devices.Name, error) {
 	return p.best(m)
 }
 
-// best returns the device for a plain GGUF file: the GPU where there is one
-// that the program lists, through HRX where that build is there and takes the
-// model, otherwise through Vulkan; else the CPU. A software renderer is no GPU.
+// best returns the device for a plain GGUF file: the GPU where the program lists
+// one, through HRX where that build is there and takes the model, otherwise
+// through Vulkan; else the CPU. A software renderer is no GPU. A program that
+// lists nothing at all, not even that it has none, is a wrapper of somebody who
+// knows: Vulkan, with a note.
 func (p *planner) best(m Model) (devices.Name, error) {
-	if !p.h.GPU || p.h.GOOS == "windows" {
-		if p.r.Lean {
-			return devices.Vulkan, nil
-		}
+	if p.r.Lean {
+		return devices.Vulkan, nil
+	}
+	if p.h.GOOS == "windows" {
 		return devices.CPU, nil
 	}
 	if hrx := llama(layout.HRX, m); p.suitsHRX(m) && (hrx.isNamed(p.r, p.h) || hrx.ownBeside(p.h)) {
-		if ok, err := p.has(hrx, devices.HRX); ok || err != nil {
+		if yes, _, err := p.has(hrx, devices.HRX); yes || err != nil {
 			return devices.HRX, err
 		}
 	}
-	ok, err := p.has(llama(buildOf(devices.Vulkan, p.r, m), m), devices.Vulkan)
+	yes, unknown, err := p.has(llama(buildOf(devices.Vulkan, p.r, m), m), devices.Vulkan)
 	switch {
 	case err != nil:
 		return "", err
-	case ok || p.r.Lean:
+	case yes || unknown:
 		return devices.Vulkan, nil
 	}
 	return devices.CPU, nil
@@ -65,7 +67,7 @@ func (p *planner) best(m Model) (devices.Name, error) {
 // suitsHRX says whether auto takes HRX for this model and these flags.
 func (p *planner) suitsHRX(m Model) bool {
 	r := p.r
-	return r.MTP == "" && r.MMProj == "" && !r.Lean && !m.isOf(notInHRX) && !m.isOf(onlyInHRX) && (r.Parallel <= 1 || !m.isOf(deltaNet))
+	return r.MTP == "" && r.MMProj == "" && !m.isOf(notInHRX) && !m.isOf(onlyInHRX) && (r.Parallel <= 1 || !m.isOf(deltaNet))
 }
 
 // isNamed says whether the user named the program.
@@ -81,16 +83,17 @@ func (p program) ownBeside(h Host) bool {
 	return p.beside(h) != ""
 }
 
-// has says whether the program is there and lists the GPU of d.
-func (p *planner) has(prog program, d devices.Name) (bool, error) {
+// has says whether the program is there and lists the GPU of d, and whether
+// that is unknown.
+func (p *planner) has(prog program, d devices.Name) (yes, unknown bool, err error) {
 	path, err := prog.find(p.r, p.h, d)
 	if err != nil {
-		return false, nil // the CPU's program may be there; if it is not either, that is the error
+		return false, false, nil // the CPU's program may be there; if it is not either, that is the error
 	}
 	able, err := p.h.Able(p.ctx, path)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	found, ok := able.Device(d.Llama())
-	return ok && (!found.Software || p.r.SoftwareGPU), nil
+	return ok && (!found.Software || p.r.SoftwareGPU), !able.DevicesKnown, nil
 }

@@ -32,12 +32,10 @@ func TestAuto(t *testing.T) {
 	windows := named(host(nil, "Vulkan0"))
 	windows.GOOS = "windows"
 	software := named(host(nil))
-	software.GPU = true
 	software.Able = func(context.Context, string) (ability.Program, error) {
 		return ability.Program{DevicesKnown: true, Devices: []ability.Device{{Name: "Vulkan0", Description: "llvmpipe", Software: true}}}, nil
 	}
 	silent := named(host(nil))
-	silent.GPU = true
 	silent.Able = func(context.Context, string) (ability.Program, error) { return ability.Program{}, nil }
 	noHRX := halo(t, nil)
 	os.RemoveAll(filepath.Join(noHRX.Dir, "hrx"))
@@ -50,13 +48,13 @@ func TestAuto(t *testing.T) {
 		r    Request
 		want devices.Name
 	}{
-		{"no GPU", named(host(nil)), Request{}, devices.CPU},
+		{"no GPU is listed", named(host(nil)), Request{}, devices.CPU},
 		{"a GPU that is listed", named(host(nil, "Vulkan0")), Request{}, devices.Vulkan},
 		{"another back-end's GPU", named(host(nil, "ROCm0")), Request{}, devices.CPU},
 		{"a build with HRX by name", named(host(nil, "Vulkan0", "HRX0")), Request{}, devices.HRX},
 		{"a software renderer", software, Request{}, devices.CPU},
 		{"a software renderer that may", software, Request{SoftwareGPU: true}, devices.Vulkan},
-		{"a program without a list", silent, Request{}, devices.CPU},
+		{"a program without a list", silent, Request{}, devices.Vulkan},
 		{"only the CPU's build", cpuOnly, Request{}, devices.CPU},
 		{"Windows", windows, Request{}, devices.CPU},
 		{"the distribution", halo(t, nil), Request{}, devices.HRX},

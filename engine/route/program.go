@@ -24,7 +24,6 @@ type Host struct {
 	Getenv   func(string) (string, bool)                                  // as os.LookupEnv
 	Dir      string                                                       // folder of the binary 1bit; empty: unknown
 	LookPath func(string) (string, error)                                 // as exec.LookPath
-	GPU      bool                                                         // there is a GPU that this user may open
 	Able     func(ctx context.Context, p string) (ability.Program, error) // what a llama-server can do
 	Memory   func() (total, available int64)                              // bytes; 0: unknown
 	TheRock  string                                                       // folder below which an HSA runtime may be
@@ -34,7 +33,7 @@ type Host struct {
 // ThisHost returns the machine that we run on.
 func ThisHost() Host {
 	h := Host{
-		Getenv: os.LookupEnv, LookPath: exec.LookPath, GPU: renderNode("/dev/dri"), Able: ability.UserCache().Get,
+		Getenv: os.LookupEnv, LookPath: exec.LookPath, Able: ability.UserCache().Get,
 		Memory: systemMemory, TheRock: "/opt/rocm-therock", GOOS: runtime.GOOS,
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -44,18 +43,6 @@ func ThisHost() Host {
 		h.Dir = filepath.Dir(exe)
 	}
 	return h
-}
-
-// renderNode says whether a GPU's render node below dir can be opened.
-func renderNode(dir string) bool {
-	nodes, _ := filepath.Glob(filepath.Join(dir, "renderD*"))
-	for _, n := range nodes {
-		if f, err := os.OpenFile(n, os.O_RDWR, 0); err == nil {
-			f.Close()
-			return true
-		}
-	}
-	return false
 }
 
 // A program is what a row needs, and how the user can name it.

@@ -45,7 +45,6 @@ func host(env map[string]string, lists ...string) Host {
 			return p, nil
 		},
 		Memory: func() (int64, int64) { return 128 << 30, 100 << 30 },
-		GPU:    len(lists) > 0,
 		GOOS:   "linux",
 	}
 }

@@ -77,7 +77,7 @@ func distribution(t *testing.T) func(*Config) {
 	}
 	return func(c *Config) {
 		c.Request.LlamaServer, c.Request.Device = "", devices.Vulkan
-		c.Machine.Dir, c.Machine.GPU = dir, true
+		c.Machine.Dir = dir
 	}
 }
 
