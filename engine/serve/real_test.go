@@ -29,6 +29,7 @@ func TestRealLlamaServer(t *testing.T) {
 		c.Alias = "tiny-random"
 		c.Request.Device = devices.CPU
 		c.Request.CtxSize = 256
+		c.Restart, c.RestartMin = 1, 10*time.Millisecond
 	}).up()
 
 	code, body := r.do("POST", "/v1/chat/completions", `{"max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`)
@@ -59,6 +60,10 @@ func TestRealLlamaServer(t *testing.T) {
 	}
 	if code, body = r.do("POST", "/tokenize", `{"content":"abc"}`); code != 200 || !strings.Contains(body, "tokens") {
 		t.Errorf("tokenize: %d %s", code, body)
+	}
+	killBackend(t, r)
+	if code, body = r.do("POST", "/v1/completions", `{"max_tokens":2,"prompt":"hi"}`); code != 200 {
+		t.Errorf("after a restart: %d %s", code, body)
 	}
 	r.stop()
 	if err := r.end(); err != nil {
