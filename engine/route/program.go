@@ -70,7 +70,7 @@ func llama(build string, m Model) program {
 		p.brings = "the component llama-hrx brings it"
 	case layout.LeanVulkan, layout.LeanROCm:
 		p.env = "ONEBIT_LEAN_SERVER"
-		p.brings = "the component rocmfpx brings it"
+		p.brings = "the component " + map[string]string{layout.LeanVulkan: "lean", layout.LeanROCm: "lean-rocm"}[build] + " brings it"
 		// Any other build would run, and for a rotated model give noise.
 		rotated, _ := m.Rotated()
 		p.inPath = build == layout.LeanROCm && !rotated
@@ -79,14 +79,14 @@ func llama(build string, m Model) program {
 }
 
 var (
-	npu  = program{name: layout.NPU, dirs: layout.Dirs(layout.NPU), inPath: true, brings: "the component npu brings it"}
+	npu  = program{name: layout.NPU, dirs: layout.Dirs(layout.NPU), inPath: true, brings: "a later release brings it"}
 	zinc = program{
 		name: layout.ZINC, flag: "--zinc", env: "ONEBIT_ZINC", flagOf: func(r Request) string { return r.ZINC },
 		dirs: layout.Dirs(layout.ZINC), inPath: true, brings: "the component zinc brings it",
 	}
 	mlx = program{
 		name: layout.MLX, flag: "--mlx-server", env: "LEMONADE_MLX_SERVER", flagOf: func(r Request) string { return r.MLXServer },
-		dirs: layout.Dirs(layout.MLX), inPath: true, brings: "the component lemon-mlx-engine brings it",
+		dirs: layout.Dirs(layout.MLX), inPath: true, brings: "lemon-mlx-engine is such a server, and no component yet",
 	}
 )
 

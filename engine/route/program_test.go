@@ -78,12 +78,12 @@ func TestProgramIsNotFound(t *testing.T) {
 // TestNotInThisBuild: each device names what would bring its program.
 func TestNotInThisBuild(t *testing.T) {
 	for d, want := range map[devices.Name][]string{
-		devices.NPU:    {"1bit-npu", "the component npu"},
+		devices.NPU:    {"1bit-npu", "a later release brings it"},
 		devices.Vulkan: {"vulkan/llama/bin/llama-server", "install llama.cpp", "ONEBIT_LLAMA_SERVER"},
 		devices.HRX:    {"hrx/llama/bin/llama-server", "the component llama-hrx", "--llama-server"},
-		devices.ROCm:   {"lean/llama-rocm/bin/llama-server", "the component rocmfpx", "ONEBIT_LEAN_SERVER"},
+		devices.ROCm:   {"lean/llama-rocm/bin/llama-server", "the component lean-rocm brings it", "ONEBIT_LEAN_SERVER"},
 		devices.ZINC:   {"zinc/vulkan/bin/zinc", "the component zinc", "--zinc or ONEBIT_ZINC"},
-		devices.MLX:    {"mlx/bin/mlx-server", "the component lemon-mlx-engine", "--mlx-server or LEMONADE_MLX_SERVER"},
+		devices.MLX:    {"mlx/bin/mlx-server", "lemon-mlx-engine is such a server", "--mlx-server or LEMONADE_MLX_SERVER"},
 	} {
 		r := Request{Model: write(t), Device: d}
 		if d == devices.MLX {

@@ -25,7 +25,7 @@ const layaFamily = "typed-decisions"
 func (p *planner) scorer() (*Scorer, error) {
 	prog := program{
 		name: layout.Laya, flag: "", dirs: layout.Dirs(layout.Laya), inPath: true,
-		brings: "the component laya brings it, or give its path with ONEBIT_LAYA_GGML",
+		brings: "it is no component yet; give its path with ONEBIT_LAYA_GGML",
 	}
 	var path string
 	var err error

@@ -56,7 +56,7 @@ func TestRotatedModelsNeedTheLeanBuild(t *testing.T) {
 	h := host(nil, "ROCm0")
 	server := writeProgram(t, t.TempDir()+"/llama-server")
 	h.LookPath = func(string) (string, error) { return server, nil }
-	wantRefused(t, Request{Model: path, Device: devices.Auto}, h, "--device rocm: not in this build", "rocmfpx", "ONEBIT_LEAN_SERVER")
+	wantRefused(t, Request{Model: path, Device: devices.Auto}, h, "--device rocm: not in this build", "the component lean-rocm", "ONEBIT_LEAN_SERVER")
 	if p := one(t, Request{Model: write(t), Device: devices.ROCm}, h); p.Program != server || len(p.Env) != 0 {
 		t.Errorf("a plain model: %+v", p)
 	}
