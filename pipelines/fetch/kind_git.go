@@ -92,15 +92,6 @@ func (e *Engine) locked(ctx context.Context, p *pins.Pin) (*source, error) {
 	return s, s.keep(ctx, p)
 }
 
-// lockTag and fetchTag are for releases, whose source is that of their tag.
-func lockTag(ctx context.Context, e *Engine, p *pins.Pin, c *Candidate) (*pins.Lock, error) {
-	return sources{}.lock(ctx, e, p, c)
-}
-
-func fetchTag(ctx context.Context, e *Engine, p *pins.Pin) ([]*store.Entry, error) {
-	return sources{}.fetch(ctx, e, p)
-}
-
 // compare returns the first difference between a source and its lock.
 func (s *source) compare(l *pins.Lock) error {
 	if string(s.info.Tree) != l.Tree {

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/1bit-MONSTER/engine/internal/git"
 )
 
@@ -63,15 +61,6 @@ func (r *Repo) feed(stdin []byte, args ...string) string {
 
 // Files are changed files: path → content.
 type Files map[string]string
-
-// Txtar reads Files from a txtar archive.
-func Txtar(archive string) Files {
-	files := Files{}
-	for _, f := range txtar.Parse([]byte(archive)).Files {
-		files[f.Name] = string(f.Data)
-	}
-	return files
-}
 
 // An Option changes one commit.
 type Option func(*commit)

@@ -3,8 +3,9 @@
 
 // Package vendored reads the lock files of package managers, checks downloads
 // against them, and lays the packages out so that the package manager builds
-// without a network. It is for fetch (the inputs cargo-vendor, npm and
-// go-modules) and for the recipes that use them.
+// without a network. It is for fetch (the inputs cargo-vendor and npm)
+// and for the recipes that use them. Go modules are not here: the go client
+// itself lays them out, see toolchain.DownloadModules.
 //
 // Nothing here downloads: a list says what to get and what its sum must be,
 // Verify checks what came, a writer takes verified files. Where a package is
@@ -13,7 +14,7 @@
 // Limits. Cargo: crates from git are listed, and left to git inputs; the
 // layout holds registry crates only. npm: packages from git, links and
 // packages without an integrity are errors, for nothing says what they must
-// be. Go: the sums of go.sum are enough, the checksum database is not asked.
+// be.
 package vendored
 
 import (
