@@ -147,18 +147,14 @@ func (m *Mirrors) target(to, dir string) (string, error) {
 	case u.Scheme != "" || strings.Contains(to, "::"):
 		return "", fmt.Errorf("%q is neither https nor a folder", to)
 	default:
-		if to, err = filepath.Abs(joinUnless(filepath.IsAbs(to), dir, to)); err != nil {
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
+		}
+		if to, err = filepath.Abs(to); err != nil {
 			return "", err
 		}
 	}
 	return to, nil
-}
-
-func joinUnless(abs bool, dir, path string) string {
-	if abs {
-		return path
-	}
-	return filepath.Join(dir, path)
 }
 
 // Place returns where an address is read.
@@ -166,15 +162,7 @@ func (m *Mirrors) Place(address string) Place {
 	if m == nil {
 		return Place{URL: address}
 	}
-	from, to, ok := longest(m.URLs, address)
-	if !ok {
-		return Place{URL: address}
-	}
-	p := Place{URL: join(to.To, address[len(from):]), Mapped: true, StandsIn: to.StandsIn}
-	if p.StandsIn == "" {
-		p.StandsIn = address
-	}
-	return p
+	return placeIn(m.URLs, address)
 }
 
 // Image returns the registry and repository where an image is read.
@@ -182,7 +170,11 @@ func (m *Mirrors) Image(name string) Place {
 	if m == nil {
 		return Place{URL: name}
 	}
-	from, to, ok := longest(m.Images, name)
+	return placeIn(m.Images, name)
+}
+
+func placeIn(all map[string]Mirror, name string) Place {
+	from, to, ok := longest(all, name)
 	if !ok {
 		return Place{URL: name}
 	}
