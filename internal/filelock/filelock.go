@@ -33,6 +33,10 @@ func Try(path string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
+// TryFile takes the lock on an open file, which holds it until it is closed. It
+// returns false when somebody else holds it.
+func TryFile(f *os.File) (bool, error) { return tryLock(f) }
+
 // Wait takes the lock on path, waiting until it is free or ctx ends. waiting,
 // if not nil, is called once when it is not free at first.
 func Wait(ctx context.Context, path string, waiting func()) (*Lock, error) {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/1bit-MONSTER/engine/internal/filelock"
 )
 
 // ToFile downloads to path, by way of path+".part". A broken download is
@@ -76,7 +78,7 @@ func openPart(path string, req *Request) (*part, error) {
 		return nil, &LocalError{Path: p.name, Err: err}
 	}
 	p.file = file
-	if !lock(file) || !p.current() {
+	if ours, err := filelock.TryFile(file); err != nil || !ours || !p.current() {
 		file.Close()
 		if p.file, err = os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*"); err != nil {
 			return nil, &LocalError{Path: path, Err: err}
