@@ -71,7 +71,8 @@ func sums(files []File, sum string) bool {
 	if len(files) == 1 && files[0].Path == "" {
 		return "sha256:"+files[0].SHA256 == sum
 	}
-	return sumOf(files) == sum
+	got, err := sumOf(files)
+	return err == nil && got == sum
 }
 
 // listAny is list that also takes a path that is one file.

@@ -5,7 +5,6 @@ package store
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -17,6 +16,9 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/treesum"
 )
 
 // A File is one file of an entry. Mode is git's: 100644, 100755 or 120000. The
@@ -60,7 +62,8 @@ func scan(path string) ([]File, string, error) {
 	if err := g.Wait(); err != nil {
 		return nil, "", err
 	}
-	return files, sumOf(files), nil
+	sum, err := sumOf(files)
+	return files, sum, err
 }
 
 // list walks the folder without reading the files.
@@ -121,23 +124,21 @@ func hashFile(path, mode string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// sumOf returns the t1: sum of files: dirhash.Hash1 over entries named
-// "<mode> <path>".
-func sumOf(files []File) string {
-	lines := make([]string, len(files))
+// sumOf returns the t1: sum of files.
+func sumOf(files []File) (string, error) {
+	digests := make([]treesum.Digest, len(files))
 	for i, f := range files {
-		lines[i] = f.Mode + " " + f.Path
+		mode, err := git.ParseMode(f.Mode)
+		if err != nil {
+			return "", err
+		}
+		sum, err := hex.DecodeString(f.SHA256)
+		if err != nil || len(sum) != sha256.Size {
+			return "", fmt.Errorf("%q is no sha256", f.SHA256)
+		}
+		digests[i] = treesum.Digest{Mode: mode, Path: f.Path, SHA256: [sha256.Size]byte(sum)}
 	}
-	byName := make(map[string]string, len(files))
-	for i, f := range files {
-		byName[lines[i]] = f.SHA256
-	}
-	slices.Sort(lines)
-	h := sha256.New()
-	for _, name := range lines {
-		fmt.Fprintf(h, "%s  %s\n", byName[name], name)
-	}
-	return "t1:" + base64.StdEncoding.EncodeToString(h.Sum(nil))
+	return treesum.FromDigests(digests)
 }
 
 // seal makes everything below path read-only: 0444 or 0555.
