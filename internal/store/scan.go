@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/1bit-MONSTER/engine/internal/filesum"
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/treesum"
 )
@@ -104,24 +104,15 @@ func stat(st fs.FileInfo, path string) File {
 
 // hashFile returns the sha256 in hex of a file's content or a symlink's target.
 func hashFile(path, mode string) (string, error) {
-	h := sha256.New()
-	if mode == "120000" {
-		target, err := os.Readlink(path)
-		if err != nil {
-			return "", err
-		}
-		io.WriteString(h, target)
-		return hex.EncodeToString(h.Sum(nil)), nil
+	if mode != "120000" {
+		return filesum.SHA256(path)
 	}
-	f, err := os.Open(path)
+	target, err := os.Readlink(path)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	sum := sha256.Sum256([]byte(target))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // sumOf returns the t1: sum of files.

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/1bit-MONSTER/engine/internal/filesum"
 	"github.com/1bit-MONSTER/engine/internal/httpget"
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/store"
@@ -121,7 +122,7 @@ func (e *Engine) file(ctx context.Context, d download) (entry *store.Entry, stan
 	if err := refusePointer(part, d.name); err != nil {
 		return nil, "", err
 	}
-	sum, err := sumFile(part)
+	sum, err := filesum.SHA256(part)
 	if err != nil {
 		return nil, "", err
 	}
@@ -210,19 +211,6 @@ func refusePointer(file, name string) error {
 		return &httpget.LFSPointer{URL: inert.Line(name, 200)}
 	}
 	return err
-}
-
-func sumFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // lockFiles brings files into the store and completes their sums and sizes; of

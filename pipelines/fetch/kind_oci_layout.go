@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/1bit-MONSTER/engine/internal/filesum"
 )
 
 // writeLayout writes an image, or an index with all of its images, as an OCI
@@ -64,7 +66,7 @@ func checkLayout(path, digest string) error {
 		if err != nil {
 			return err
 		}
-		sum, err := sumFile(name)
+		sum, err := filesum.SHA256(name)
 		if err == nil && sum != d.Name() {
 			err = &wrongLayout{"the part " + shown(d.Name()) + " has the sum " + sum}
 		}

@@ -5,8 +5,6 @@ package vendored
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/filesum"
 	"github.com/1bit-MONSTER/engine/internal/unpack"
 )
 
@@ -90,7 +89,7 @@ func vendorCrate(ctx context.Context, dir string, c Crate, open func(Crate) (io.
 		if err != nil {
 			return err
 		}
-		sum, err := sumFile(p)
+		sum, err := filesum.SHA256(p)
 		sums[filepath.ToSlash(rel)] = sum
 		return err
 	})
@@ -104,19 +103,6 @@ func vendorCrate(ctx context.Context, dir string, c Crate, open func(Crate) (io.
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, ".cargo-checksum.json"), append(text, '\n'), 0o644)
-}
-
-func sumFile(p string) (string, error) {
-	f, err := os.Open(p)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // CargoConfig is the text for a .cargo/config.toml that makes Cargo take the
