@@ -49,11 +49,7 @@ that ONEBIT_REQUIRE names.`,
 			} else {
 				table := cli.Table{Head: []string{"PART", "RUN", "SKIPPED", "FAILED", "REQUIRED", "VERSION"}}
 				for _, p := range s.Parts {
-					required := "no"
-					if p.Required {
-						required = "yes"
-					}
-					table.Add(p.Part, strconv.Itoa(p.Run), strconv.Itoa(p.Skipped), strconv.Itoa(p.Failed), required, p.Version)
+					table.Add(p.Part, strconv.Itoa(p.Run), strconv.Itoa(p.Skipped), strconv.Itoa(p.Failed), yesNo(p.Required), p.Version)
 				}
 				if err := table.Write(env.Out, env.Color); err != nil {
 					return err

@@ -45,7 +45,7 @@ what is in the way may be replaced.`,
 			if env.JSON {
 				return env.PrintJSON(done)
 			}
-			env.Printf("%s: %d files, %.1f MB in %s\n", done.Name, done.Files, float64(done.Size)/1e6, shorten(done.To))
+			env.Printf("%s: %s, %s in %s\n", done.Name, count(done.Files, "file", "files"), megabytes(done.Size), shorten(done.To))
 			return nil
 		},
 	}

@@ -38,15 +38,7 @@ the store, verified against the lock. What is there already is not asked for.`,
 			if err != nil {
 				return err
 			}
-			env := cli.From(cmd)
-			if env.JSON {
-				if err := env.PrintJSON(rows); err != nil {
-					return err
-				}
-			} else if err := printFetched(env, rows); err != nil {
-				return err
-			}
-			return cli.Done(fetch.WorstOf(rows, func(r fetch.Fetched) verdict.Verdict { return r.Verdict }))
+			return showRows(cli.From(cmd), rows, printFetched, func(r fetch.Fetched) verdict.Verdict { return r.Verdict })
 		},
 	}
 	n.flags(cmd)
@@ -59,7 +51,7 @@ func printFetched(env *cli.Env, rows []fetch.Fetched) error {
 	for _, r := range rows {
 		files, size := "-", "-"
 		if r.Verdict == verdict.Pass {
-			files, size = fmt.Sprint(r.Files), fmt.Sprintf("%.1f MB", float64(r.Size)/1e6)
+			files, size = fmt.Sprint(r.Files), megabytes(r.Size)
 		}
 		table.Add(r.Name, shortVersion(r.Version, r.Commit), files, size, string(r.Verdict))
 	}

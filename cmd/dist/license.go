@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -53,18 +52,10 @@ func newHeaders(use, short, example string, do func(context.Context, string) (*c
 				env.Notef("%s: %s", p.File, p.Why)
 			}
 			if n := len(h.Problems); n > 0 {
-				return verdict.Failf("%s: see the lines above; 'dist license fix' adds missing headers", count(n, "file"))
+				return verdict.Failf("%s: see the lines above; 'dist license fix' adds missing headers", count(n, "file", "files"))
 			}
-			env.Printf("%s with the header, %d that carry none\n", count(h.Files, "file"), h.Exempt)
+			env.Printf("%s with the header, %d that carry none\n", count(h.Files, "file", "files"), h.Exempt)
 			return nil
 		},
 	}
-}
-
-// count returns "1 file" or "2 files".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -29,11 +29,11 @@ not on PATH, for example ONEBIT_TEST_LLAMA_SERVER.`,
 			}
 			table := cli.Table{Head: []string{"PART", "HERE", "VERSION, OR HOW TO GET IT"}}
 			for _, p := range all {
-				if p.Present() {
-					table.Add(p.Name, "yes", p.Version)
-				} else {
-					table.Add(p.Name, "no", p.Absent)
+				about := p.Version
+				if !p.Present() {
+					about = p.Absent
 				}
+				table.Add(p.Name, yesNo(p.Present()), about)
 			}
 			return table.Write(env.Out, env.Color)
 		},

@@ -67,10 +67,3 @@ them state how they stand with the upstream. Only files are read.`,
 		},
 	}
 }
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}

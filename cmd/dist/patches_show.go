@@ -68,11 +68,7 @@ patches/NAME.`,
 
 // change sums up what a patch does.
 func change(c patches.Card) string {
-	files := "1 file"
-	if len(c.Paths) != 1 {
-		files = fmt.Sprintf("%d files", len(c.Paths))
-	}
-	text := fmt.Sprintf("%s, +%d -%d", files, c.Added, c.Removed)
+	text := fmt.Sprintf("%s, +%d -%d", count(len(c.Paths), "file", "files"), c.Added, c.Removed)
 	if c.Binary {
 		text += ", binary"
 	}

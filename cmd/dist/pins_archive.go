@@ -47,32 +47,23 @@ Without remotes the verdict is skipped.`,
 			if err != nil {
 				return err
 			}
-			env := cli.From(cmd)
-			if env.JSON {
-				if err := env.PrintJSON(rows); err != nil {
-					return err
-				}
-			} else {
-				table := cli.Table{Head: []string{"NAME", "HELD BY", "VERDICT"}}
-				for _, r := range rows {
-					held := strings.Join(r.Held, " ")
-					if held == "" {
-						held = "-"
-					}
-					table.Add(r.Name, held, string(r.Verdict))
-				}
-				if err := table.Write(env.Out, env.Color); err != nil {
-					return err
-				}
-				for _, r := range rows {
-					if r.Why != "" {
-						env.Notef("dist: pin %s: %s", r.Name, r.Why)
-					}
-				}
-			}
-			return cli.Done(fetch.WorstOf(rows, func(r fetch.Archived) verdict.Verdict { return r.Verdict }))
+			return showRows(cli.From(cmd), rows, printArchived, func(r fetch.Archived) verdict.Verdict { return r.Verdict })
 		},
 	}
 	n.flags(cmd)
 	return cmd
+}
+
+func printArchived(env *cli.Env, rows []fetch.Archived) error {
+	table := cli.Table{Head: []string{"NAME", "HELD BY", "VERDICT"}}
+	for _, r := range rows {
+		table.Add(r.Name, orDash(strings.Join(r.Held, " ")), string(r.Verdict))
+	}
+	if err := table.Write(env.Out, env.Color); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		notePin(env, r.Name, r.Why)
+	}
+	return nil
 }

@@ -41,15 +41,7 @@ infra for a host that did not answer.`,
 			if err != nil {
 				return err
 			}
-			env := cli.From(cmd)
-			if env.JSON {
-				if err := env.PrintJSON(rows); err != nil {
-					return err
-				}
-			} else if err := printChecked(env, rows); err != nil {
-				return err
-			}
-			return cli.Done(fetch.WorstOf(rows, func(r fetch.Checked) verdict.Verdict { return r.Verdict }))
+			return showRows(cli.From(cmd), rows, printChecked, func(r fetch.Checked) verdict.Verdict { return r.Verdict })
 		},
 	}
 	n.flags(cmd)
@@ -61,10 +53,7 @@ func printChecked(env *cli.Env, rows []fetch.Checked) error {
 	for _, r := range rows {
 		newest, moves := "-", "-"
 		if r.Newest != nil {
-			newest, moves = shortVersion(r.Newest.Version, r.Newest.Commit), "no"
-			if r.Moves {
-				moves = "yes"
-			}
+			newest, moves = shortVersion(r.Newest.Version, r.Newest.Commit), yesNo(r.Moves)
 		}
 		table.Add(r.Name, shorten12(r.Locked), newest, moves, string(r.Verdict))
 	}
@@ -72,12 +61,7 @@ func printChecked(env *cli.Env, rows []fetch.Checked) error {
 		return err
 	}
 	for _, r := range rows {
-		if r.Why != "" {
-			env.Notef("dist: pin %s: %s", r.Name, r.Why)
-		}
-		for _, note := range r.Notes {
-			env.Notef("dist: pin %s: %s", r.Name, note)
-		}
+		notePin(env, r.Name, r.Why, r.Notes...)
 	}
 	return nil
 }

@@ -67,15 +67,7 @@ min-age and schedules do not bind a person's update; rejected versions do.`,
 			if err != nil {
 				return err
 			}
-			env := cli.From(cmd)
-			if env.JSON {
-				if err := env.PrintJSON(rows); err != nil {
-					return err
-				}
-			} else if err := printUpdated(env, rows); err != nil {
-				return err
-			}
-			return cli.Done(fetch.WorstOf(rows, func(r fetch.Updated) verdict.Verdict { return r.Verdict }))
+			return showRows(cli.From(cmd), rows, printUpdated, func(r fetch.Updated) verdict.Verdict { return r.Verdict })
 		},
 	}
 	n.flags(cmd)
@@ -125,12 +117,7 @@ func printUpdated(env *cli.Env, rows []fetch.Updated) error {
 		env.Printf("via mirror: not to be released before 'dist pins verify --online' has seen the upstream\n")
 	}
 	for _, r := range rows {
-		if r.Why != "" {
-			env.Notef("dist: pin %s: %s", r.Name, r.Why)
-		}
-		for _, note := range r.Notes {
-			env.Notef("dist: pin %s: %s", r.Name, note)
-		}
+		notePin(env, r.Name, r.Why, r.Notes...)
 	}
 	return nil
 }

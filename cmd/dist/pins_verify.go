@@ -41,29 +41,7 @@ via-mirror: commit the changed file.`,
 			if err != nil {
 				return err
 			}
-			env := cli.From(cmd)
-			if env.JSON {
-				if err := env.PrintJSON(rows); err != nil {
-					return err
-				}
-			} else {
-				table := cli.Table{Head: []string{"NAME", "SUM", "VERDICT"}}
-				for _, r := range rows {
-					table.Add(r.Name, shownSum(r.Sum), string(r.Verdict))
-				}
-				if err := table.Write(env.Out, env.Color); err != nil {
-					return err
-				}
-				for _, r := range rows {
-					if r.Why != "" {
-						env.Notef("dist: %s", r.Why)
-					}
-					if r.Cleared {
-						env.Printf("%s: the upstream has it; commit the pin's file\n", r.Name)
-					}
-				}
-			}
-			return cli.Done(fetch.WorstOf(rows, func(r fetch.VerifiedPin) verdict.Verdict { return r.Verdict }))
+			return showRows(cli.From(cmd), rows, printVerified, func(r fetch.VerifiedPin) verdict.Verdict { return r.Verdict })
 		},
 	}
 	n.flags(cmd)
@@ -71,10 +49,21 @@ via-mirror: commit the changed file.`,
 	return cmd
 }
 
-// shownSum is a sum as a table shows it.
-func shownSum(s string) string {
-	if s == "" {
-		return "-"
+func printVerified(env *cli.Env, rows []fetch.VerifiedPin) error {
+	table := cli.Table{Head: []string{"NAME", "SUM", "VERDICT"}}
+	for _, r := range rows {
+		table.Add(r.Name, orDash(r.Sum), string(r.Verdict))
 	}
-	return s
+	if err := table.Write(env.Out, env.Color); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Why != "" {
+			env.Notef("dist: %s", r.Why)
+		}
+		if r.Cleared {
+			env.Printf("%s: the upstream has it; commit the pin's file\n", r.Name)
+		}
+	}
+	return nil
 }

@@ -85,8 +85,6 @@ func shortKey(key store.Key) string {
 	return kind + "-" + digits[:12]
 }
 
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
-
 // find returns the entry that a user means by a sum, a key, the beginning of a
 // key, or a name.
 func find(s *store.Store, what string) (*store.Entry, error) {
