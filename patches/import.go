@@ -76,7 +76,7 @@ func (r *Repository) Import(ctx context.Context, name string, from From) (*Impor
 // which has the commits and what they need.
 func read(ctx context.Context, name string, base git.ID, from From) (repo *git.Repo, im *Imported, done func(), err error) {
 	if from.Where == "" {
-		return nil, nil, nil, verdict.Usagef("where the commits are must be said with --from")
+		return nil, nil, nil, verdict.Usagef("name the repository of the commits with --from")
 	}
 	source, tip, base, release, err := from.open(ctx, base)
 	if err != nil {
@@ -130,7 +130,7 @@ func (f From) open(ctx context.Context, base git.ID) (repo *git.Repo, tip, at gi
 	}
 	if strings.Contains(f.Where, "://") {
 		if f.Branch == "" {
-			return nil, "", "", nil, verdict.Usagef("the branch of %s must be said with --branch", show(f.Where))
+			return nil, "", "", nil, verdict.Usagef("name the branch of %s with --branch", show(f.Where))
 		}
 		var near []*git.Repo
 		if f.Near != nil {
@@ -163,7 +163,7 @@ func (f From) open(ctx context.Context, base git.ID) (repo *git.Repo, tip, at gi
 			err = verdict.Usagef("--base %s is no commit in %s", show(f.Base), show(f.Where))
 		}
 	} else if err == nil && base == "" {
-		err = verdict.Usagef("the base must be said with --base: no pin with this stack has a locked commit")
+		err = verdict.Usagef("name the base with --base: no pin with this stack has a locked commit")
 	} else if err == nil {
 		if _, e := repo.RevParse(ctx, string(base)+"^{commit}"); e != nil {
 			err = verdict.Failf("%s does not have the pin's commit %s: say with --base which commit the branch starts from, and rebase the stack then", show(f.Where), base)

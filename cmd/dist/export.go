@@ -15,7 +15,7 @@ func newExport() *cobra.Command {
 	var to string
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "export NAME --to DIR",
+		Use:   "export NAME --to FOLDER",
 		Short: "Write locked sources as files",
 		Long: `Write the content of a pin's lock into a folder: modes as locked, and the date
 of the lock on every file, folder and link, so that the same lock always gives

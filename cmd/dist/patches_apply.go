@@ -28,7 +28,7 @@ With --git the folder is a git repository with these commits, as of
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to == "" {
-				return verdict.Usagef("the folder must be said with --to")
+				return verdict.Usagef("name the folder with --to")
 			}
 			repo, err := openPatches(cmd, false)
 			if err != nil {

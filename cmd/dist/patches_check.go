@@ -30,6 +30,7 @@ commits gives the same bytes, and that each patch states its Upstream-Status:
 Without a repository that has the base the verdict is skipped, not pass.`,
 		Example: `  dist patches check
   dist patches check llama-vulkan --git-dir ~/src/llama.cpp`,
+		Args: cli.Args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			env := cli.From(cmd)
 			repo, err := openPatches(cmd, false)
@@ -48,12 +49,12 @@ Without a repository that has the base the verdict is skipped, not pass.`,
 			}
 			all := []*patches.Checked{}
 			var verdicts []verdict.Verdict
-			table := cli.Table{Head: []string{"STACK", "PATCHES", "VERDICT", "TREE"}}
+			table := cli.Table{Head: []string{"STACK", "PATCHES", "TREE", "VERDICT"}}
 			for _, name := range names {
 				c := repo.Check(cmd.Context(), name, upstreamSource(cmd))
 				all = append(all, c)
 				verdicts = append(verdicts, c.Verdict)
-				table.Add(c.Stack, strconv.Itoa(c.Patches), string(c.Verdict), orDash(c.Tree.Short()))
+				table.Add(c.Stack, strconv.Itoa(c.Patches), orDash(c.Tree.Short()), string(c.Verdict))
 				if c.Why != "" {
 					env.Notef("%s", c.Why)
 				}

@@ -15,7 +15,7 @@ func newPatchesExport() *cobra.Command {
 	var from patches.From
 	var status, to string
 	cmd := &cobra.Command{
-		Use:   "export NAME --from URL|DIR --to FOLDER",
+		Use:   "export NAME --from URL|FOLDER --to FOLDER",
 		Short: "Write the commits of a branch as files, outside of the repository",
 		Long: `Write the commits of an edit tree or of any branch as a series and patch files
 into a folder, in the form that a stack has. The stack itself stays as it is:
@@ -29,7 +29,7 @@ pin, or the revision that --base names.`,
 				return err
 			}
 			if to == "" {
-				return verdict.Usagef("the folder for the files must be said with --to")
+				return verdict.Usagef("name the folder with --to")
 			}
 			repo, err := openPatches(cmd, false)
 			if err != nil {

@@ -14,7 +14,7 @@ func newPatchesImport() *cobra.Command {
 	var from patches.From
 	var status string
 	cmd := &cobra.Command{
-		Use:   "import NAME --from URL|DIR --branch BRANCH",
+		Use:   "import NAME --from URL|FOLDER --branch BRANCH",
 		Short: "Make a stack of the commits of a branch",
 		Long: `Make a stack of the commits that a branch has and its base has not, the oldest
 first: the series, a file for each commit, and the trees in the lock of the pin

@@ -37,7 +37,7 @@ https://github.com uses the token in GITHUB_TOKEN.`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to == "" {
-				return verdict.Usagef("the remote must be said with --to")
+				return verdict.Usagef("name the remote with --to")
 			}
 			o.Remote = git.Remote{URL: to}
 			switch {

@@ -20,6 +20,8 @@ func newPinsGraph() *cobra.Command {
 		Long: `Draw how the pins hang together: groups, what each pin's version is read from,
 contracts between pins, and stacks of patches. The drawing goes to standard
 output, in Graphviz's language or as SVG; with --json the nodes and edges.`,
+		Example: `  dist pins graph --format svg > pins.svg
+  dist pins graph | dot -Tpdf > pins.pdf`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "dot" && format != "svg" {

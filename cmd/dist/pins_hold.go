@@ -21,7 +21,10 @@ func newPinsHold() *cobra.Command {
 		Short: "Stop a pin from moving",
 		Long: `Stop a pin from moving, with the reason and, if it is known, the last day. The
 hold is written into the pin's file: commit it like any other change.`,
-		Args: cli.Args(cobra.ExactArgs(1)),
+		Example: `  dist pins hold zinc --reason 'loses tokens on long prompts'
+  dist pins hold zinc --reason 'waits for the driver' --until 2026-12-31`,
+		Args:              cli.Args(cobra.ExactArgs(1)),
+		ValidArgsFunction: completePins,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if hold.Reason == "" {
 				return verdict.Usagef("a hold needs --reason: whoever meets it must know why")
@@ -45,9 +48,11 @@ hold is written into the pin's file: commit it like any other change.`,
 
 func newPinsUnhold() *cobra.Command {
 	return &cobra.Command{
-		Use:   "unhold NAME",
-		Short: "Let a pin move again",
-		Args:  cli.Args(cobra.ExactArgs(1)),
+		Use:               "unhold NAME",
+		Short:             "Let a pin move again",
+		Example:           "  dist pins unhold zinc",
+		Args:              cli.Args(cobra.ExactArgs(1)),
+		ValidArgsFunction: completePins,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return editHold(cmd, args[0], nil)
 		},

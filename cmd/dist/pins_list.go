@@ -22,6 +22,8 @@ func newPinsList() *cobra.Command {
 		Long: `List all pins: the locked version, its age, the newest version that was seen
 the last time upstreams were asked, how far the lock has come, and a verdict.
 It reads files only. The exit code is 0 whatever the verdicts are.`,
+		Example: `  dist pins list
+  dist pins list --json`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, _, err := loadPins(cmd)

@@ -15,9 +15,12 @@ import (
 
 func newPinsShow() *cobra.Command {
 	return &cobra.Command{
-		Use:   "show NAME",
-		Short: "Show one pin",
-		Args:  cli.Args(cobra.ExactArgs(1)),
+		Use:               "show NAME",
+		Short:             "Show one pin",
+		Long:              "Show how a pin is tracked, what holds it, and what its lock has. Only files are read.",
+		Example:           "  dist pins show zinc\n  dist pins show zinc --json",
+		Args:              cli.Args(cobra.ExactArgs(1)),
+		ValidArgsFunction: completePins,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, _, err := loadPins(cmd)
 			if err != nil {

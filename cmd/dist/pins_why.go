@@ -13,9 +13,12 @@ import (
 
 func newPinsWhy() *cobra.Command {
 	return &cobra.Command{
-		Use:   "why NAME",
-		Short: "Show who needs a pin",
-		Args:  cli.Args(cobra.ExactArgs(1)),
+		Use:               "why NAME",
+		Short:             "Show who needs a pin",
+		Long:              "Show what is built from a pin, and the pins, contracts and patches that hang on it.",
+		Example:           "  dist pins why zinc",
+		Args:              cli.Args(cobra.ExactArgs(1)),
+		ValidArgsFunction: completePins,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, _, err := loadPins(cmd)
 			if err != nil {

@@ -141,10 +141,11 @@ func newStoreVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [ENTRY...]",
 		Short: "Read entries again and compare them with their sums",
-		Long: `Reads every file of the given entries, or of all, and says what is not as it
+		Long: `Read every file of the given entries, or of all, and say what is not as it
 was when it entered. With --repair damaged entries are removed: what needs them
 fetches or builds them again.`,
 		Example: "  dist store verify --repair",
+		Args:    cli.Args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			env := cli.From(cmd)
 			s, err := openStore()
@@ -211,7 +212,7 @@ func newStoreGC() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Remove what was not used for a while",
-		Long: `Removes what killed runs left, and the entries that were last used longer ago
+		Long: `Remove what killed runs left, and the entries that were last used longer ago
 than --older-than.`,
 		Example: `  dist store gc --older-than 720h
   dist store gc --dry-run`,
