@@ -116,7 +116,7 @@ func showImported(env *cli.Env, what string, im *patches.Imported) error {
 	if env.JSON {
 		return env.PrintJSON(im)
 	}
-	env.Printf("%s %s: %d patches on %s\n", what, im.Name, len(im.Files), im.Base.Short())
+	env.Printf("%s %s: %s on %s\n", what, im.Name, count(len(im.Files), "patch", "patches"), im.Base.Short())
 	list := func(what string, files []string) {
 		for _, f := range files {
 			env.Printf("  %-8s %s\n", what, f)

@@ -50,7 +50,7 @@ patches/NAME.`,
 			if env.JSON {
 				return env.PrintJSON(o)
 			}
-			env.Printf("%s: %d patches on %s, pin %s\n", o.Name, len(o.Patches), orDash(string(o.Base)), orDash(o.Pin))
+			env.Printf("%s: %s on %s, pin %s\n", o.Name, count(len(o.Patches), "patch", "patches"), orDash(string(o.Base)), orDash(o.Pin))
 			for i, c := range o.Patches {
 				env.Printf("\n%3d  %s\n     %s\n     %s, %s; %s\n     %s\n", i+1, c.File, c.Subject, c.Author, c.Date.Format("2006-01-02"),
 					change(c), orDash(c.Status))

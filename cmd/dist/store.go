@@ -24,7 +24,7 @@ func newStore() *cobra.Command {
 		Short: "Look at and clean the store of sources, toolchains and outputs",
 		Long: `The store is a folder in the cache (DIST_CACHE) in which everything that was
 fetched or built lies by the sum of its content. It may be deleted at any time.`,
-	}, newStoreLs(), newStorePath(), newStoreVerify(), newStoreGC())
+	}, newStoreList(), newStorePath(), newStoreVerify(), newStoreGC())
 }
 
 func openStore() (*store.Store, error) {
@@ -42,11 +42,12 @@ type listedEntry struct {
 	Used time.Time `json:"used"`
 }
 
-func newStoreLs() *cobra.Command {
+func newStoreList() *cobra.Command {
 	return &cobra.Command{
-		Use:     "ls",
+		Use:     "list",
+		Aliases: []string{"ls"},
 		Short:   "List the entries",
-		Example: "  dist store ls --json",
+		Example: "  dist store list --json",
 		Args:    cli.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			env := cli.From(cmd)
@@ -73,7 +74,7 @@ func newStoreLs() *cobra.Command {
 			if err := table.Write(env.Out, env.Color); err != nil {
 				return err
 			}
-			env.Printf("%d entries, %s, in %s\n", len(all), megabytes(total), s.Dir())
+			env.Printf("%s, %s, in %s\n", count(len(all), "entry", "entries"), megabytes(total), s.Dir())
 			return nil
 		},
 	}
@@ -103,7 +104,7 @@ func find(s *store.Store, what string) (*store.Entry, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, verdict.Failf("the store has no entry %q: see 'dist store ls'", what)
+		return nil, verdict.Failf("the store has no entry %q: see 'dist store list'", what)
 	case 1:
 		return found[0], nil
 	}
@@ -198,7 +199,7 @@ func showDamages(env *cli.Env, read int, damages []*store.Damage, repaired bool)
 	for _, d := range damages {
 		env.Printf("%s %s: %s\n", shortKey(d.Key), d.Name, strings.Join(d.Why, "; "))
 	}
-	env.Printf("%d entries read, %d damaged\n", read, len(damages))
+	env.Printf("%s read, %d damaged\n", count(read, "entry", "entries"), len(damages))
 	if len(damages) == 0 || repaired {
 		return nil
 	}
@@ -247,7 +248,7 @@ than --older-than.`,
 			if dryRun {
 				what = "would be removed"
 			}
-			env.Printf("%d entries, %s %s\n", len(gone), megabytes(total), what)
+			env.Printf("%s, %s %s\n", count(len(gone), "entry", "entries"), megabytes(total), what)
 			return nil
 		},
 	}
