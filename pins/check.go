@@ -205,14 +205,14 @@ func (c *checker) excludes(p *Pin) {
 		case strings.ContainsAny(e.Path, "*?["):
 			c.problem(path+".path", "%q has a glob; an excluded path is written out exactly", clip(e.Path))
 		case licenseNameRE.MatchString(base):
-			c.problem(path+".path", "%q is a licence file, which can not be excluded", clip(e.Path))
+			c.problem(path+".path", "%q is a licence file, which cannot be excluded", clip(e.Path))
 		case seen[e.Path]:
 			c.problem(path+".path", "%q is excluded twice", clip(e.Path))
 		}
 		if p.Lock != nil {
 			for _, l := range p.Lock.Licenses {
 				if l.Path == e.Path && !licenseNameRE.MatchString(base) {
-					c.problem(path+".path", "%q is a licence file, which can not be excluded", clip(e.Path))
+					c.problem(path+".path", "%q is a licence file, which cannot be excluded", clip(e.Path))
 				}
 			}
 		}

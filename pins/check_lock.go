@@ -124,7 +124,7 @@ func (c *checker) lockFiles(l *Lock) {
 
 func (c *checker) size(path string, n int64) {
 	if n < 0 {
-		c.problem(path, "a size can not be negative")
+		c.problem(path, "a size cannot be negative")
 	}
 }
 

@@ -129,7 +129,7 @@ func entries(v reflect.Value, indent string) []entry {
 		for j := range x.Len() {
 			s, ok := flow(x.Index(j))
 			if !ok {
-				panic("pins: a list of " + x.Type().Elem().String() + " can not be written")
+				panic("pins: a list of " + x.Type().Elem().String() + " cannot be written")
 			}
 			b.WriteString(indent + "  - " + s + "\n")
 		}

@@ -151,7 +151,7 @@ func FuzzParse(f *testing.F) {
 		}
 		// what loads can be written back, and says the same
 		if _, err := WriteLock(data, *p.Lock); err != nil && !strings.Contains(err.Error(), "one key") && !strings.Contains(err.Error(), "indented") {
-			t.Fatalf("its own lock can not be written: %v", err)
+			t.Fatalf("its own lock cannot be written: %v", err)
 		}
 	})
 }

@@ -219,7 +219,7 @@ func compileScheme(in Scheme) (*scheme, error) {
 	}
 	compiled, err := regexp.Compile(re + regexp.QuoteMeta(in.Pattern[end:]) + "$")
 	if err != nil {
-		return nil, fmt.Errorf("the pattern %q can not be used", clip(in.Pattern))
+		return nil, fmt.Errorf("the pattern %q cannot be used", clip(in.Pattern))
 	}
 	s.re = compiled
 	if in.Since != "" {

@@ -37,7 +37,7 @@ func (e *Engine) direction(ctx context.Context, p *pins.Pin, c *Candidate) error
 	case pins.Gitlink:
 		switch {
 		case l.Via == nil || c.Via == nil:
-			c.Notes = append(c.Notes, "the lock does not say where it was read: its direction can not be judged")
+			c.Notes = append(c.Notes, "the lock does not say where it was read: its direction cannot be judged")
 			return nil
 		case l.Via.Commit == c.Via.Commit:
 			return nil

@@ -144,7 +144,7 @@ func cargoIndex(home string) (string, error) {
 			err = toml.Unmarshal(data, &config)
 		}
 		if err != nil {
-			return "", verdict.Infraf("cargo's configuration can not be read (%w)", err)
+			return "", verdict.Infraf("cargo's configuration cannot be read (%w)", err)
 		}
 		break
 	}

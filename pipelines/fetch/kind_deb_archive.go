@@ -59,7 +59,7 @@ func (e *Engine) debArchive() (*debArchive, error) {
 			return a, nil
 		}
 	}
-	return nil, verdict.Infraf("the keys of Debian's archive are not on this machine, so its signatures can not be checked: install the package debian-archive-keyring")
+	return nil, verdict.Infraf("the keys of Debian's archive are not on this machine, so its signatures cannot be checked: install the package debian-archive-keyring")
 }
 
 // place is where a path below the archive is read. The address is the user's
@@ -91,7 +91,7 @@ type aptSource struct {
 func aptArchives(dir string) (main, security string, err error) {
 	sources, err := aptSources(dir)
 	if err != nil {
-		return "", "", verdict.Infraf("apt's configuration can not be read (%w): name the archive under debian: in the mirrors file", err)
+		return "", "", verdict.Infraf("apt's configuration cannot be read (%w): name the archive under debian: in the mirrors file", err)
 	}
 	for _, s := range sources {
 		name := strings.TrimSuffix(s.uri, "/")

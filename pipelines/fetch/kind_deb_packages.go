@@ -190,7 +190,7 @@ func (p debPackage) check() error {
 	case checkDebWord("package", p.name) != nil:
 		return fmt.Errorf("a package has the name %q", shown(p.name))
 	case checkDebWord("architecture", p.arch) != nil, p.version == "" || strings.ContainsAny(p.version, " /\\\t"):
-		return fmt.Errorf("the package %s has a version or architecture that can not be read", p.name)
+		return fmt.Errorf("the package %s has a version or architecture that cannot be read", p.name)
 	case !isSHA256(p.sha256) || p.size <= 0:
 		return fmt.Errorf("the package %s has no sha256 or size", p.name)
 	case path.Clean("/"+p.path) != "/"+p.path || p.path == "":

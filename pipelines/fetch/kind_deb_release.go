@@ -74,7 +74,7 @@ func (e *Engine) debRelease(ctx context.Context, a *debArchive, suite string) (*
 func parseRelease(suite string, text []byte) (*debRelease, error) {
 	all := stanzas(bytes.NewReader(text))
 	if len(all) != 1 {
-		return nil, verdict.Failf("the InRelease of %s can not be read", suite)
+		return nil, verdict.Failf("the InRelease of %s cannot be read", suite)
 	}
 	s := all[0]
 	// A mirror could give another suite, which is signed just as well.
@@ -150,7 +150,7 @@ func (e *Engine) verifySigned(ctx context.Context, keyring string, message []byt
 		Timeout: time.Minute,
 	}.Run(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, verdict.Infraf("the program gpgv is missing, so the archive's signature can not be checked: install the Debian package gpgv")
+		return nil, verdict.Infraf("the program gpgv is missing, so the archive's signature cannot be checked: install the Debian package gpgv")
 	}
 	var exit *run.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.TimedOut || exit.Signal != "") {

@@ -47,7 +47,7 @@ func (e *Engine) debSolve(ctx context.Context, a *debArchive, sources []*debSour
 		return nil, store.Explain(err, e.CacheDir)
 	}
 	if _, err := aptGet(ctx, root, "update"); err != nil {
-		return nil, verdict.Infraf("apt can not read the lists of %s: %w", suite, err)
+		return nil, verdict.Infraf("apt cannot read the lists of %s: %w", suite, err)
 	}
 	args := []string{"--simulate", "--no-install-recommends", "--assume-yes", "install", "--"}
 	for _, name := range packages {
@@ -65,7 +65,7 @@ func (e *Engine) debSolve(ctx context.Context, a *debArchive, sources []*debSour
 	}
 	out, err := aptGet(ctx, root, args...)
 	if err != nil {
-		return nil, verdict.Failf("the packages can not be installed together from %s: %w", debSuite(suite, pocket), err)
+		return nil, verdict.Failf("the packages cannot be installed together from %s: %w", debSuite(suite, pocket), err)
 	}
 	return chosen(out, sources)
 }
@@ -89,7 +89,7 @@ func chosen(out string, sources []*debSource) ([]pins.File, error) {
 		}
 		m := installRE.FindStringSubmatch(line)
 		if m == nil {
-			return nil, verdict.Infraf("apt answers %q, which can not be read", shown(line))
+			return nil, verdict.Infraf("apt answers %q, which cannot be read", shown(line))
 		}
 		p, ok := known[id{m[1], m[2], m[3]}]
 		if !ok {

@@ -136,7 +136,7 @@ func (k ociKind) at(e *Engine, p *pins.Pin, im *image, tag string) (*Candidate, 
 func forPlatform(index v1.ImageIndex, platform string) (v1.Hash, error) {
 	m, err := index.IndexManifest()
 	if err != nil {
-		return v1.Hash{}, verdict.Failf("its index can not be read (%w)", err)
+		return v1.Hash{}, verdict.Failf("its index cannot be read (%w)", err)
 	}
 	var there []string
 	for _, d := range m.Manifests {
@@ -223,7 +223,7 @@ func explainRegistry(err error) error {
 		if verdict.Of(err) != verdict.Fail || errors.As(err, new(*wrongLayout)) {
 			return err
 		}
-		return verdict.Infraf("the registry can not be read: %w", oneLine{err})
+		return verdict.Infraf("the registry cannot be read: %w", oneLine{err})
 	case answer.StatusCode == http.StatusNotFound:
 		return verdict.Failf("the registry has no such image: %w", oneLine{err})
 	case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:

@@ -106,7 +106,7 @@ func followManifest(blobs, digest string, left map[string]int64, seen map[string
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		return &wrongLayout{fmt.Sprintf("the manifest %s can not be read", sum)}
+		return &wrongLayout{fmt.Sprintf("the manifest %s cannot be read", sum)}
 	}
 	if m.Config != nil {
 		m.Layers = append(m.Layers, *m.Config)

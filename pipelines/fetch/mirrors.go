@@ -80,7 +80,7 @@ func LoadMirrors(path string) (*Mirrors, error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, verdict.Usagef("the mirrors file can not be read: %s", err)
+		return nil, verdict.Usagef("the mirrors file cannot be read: %s", err)
 	}
 	m := &Mirrors{}
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -94,7 +94,7 @@ func LoadMirrors(path string) (*Mirrors, error) {
 	return m, nil
 }
 
-// check refuses what can not be meant, and makes relative folders absolute.
+// check refuses what cannot be meant, and makes relative folders absolute.
 func (m *Mirrors) check(dir string) error {
 	for from, to := range m.URLs {
 		if u, err := url.Parse(from); err != nil || u.Scheme != "https" || u.Host == "" {

@@ -36,7 +36,7 @@ func Rollback(ctx context.Context, repo string, p *pins.Pin, why string) (*Rolle
 	}
 	r, err := git.Open(ctx, repo)
 	if err != nil {
-		return nil, verdict.Usagef("the history can not be read: %s", err)
+		return nil, verdict.Usagef("the history cannot be read: %s", err)
 	}
 	file := "pins/" + p.Name + ".yaml"
 	old, before, commit, err := previous(ctx, r, p, file)

@@ -32,7 +32,7 @@ func submoduleURLs(ctx context.Context, r *git.Repo, entries []git.Entry) (map[s
 		}
 		out, err := r.Output(ctx, "config", "--no-includes", "--blob", string(x.ID), "--null", "--list")
 		if err != nil {
-			return nil, fmt.Errorf(".gitmodules can not be read: %w", err)
+			return nil, fmt.Errorf(".gitmodules cannot be read: %w", err)
 		}
 		return parseModules(string(out)), nil
 	}

@@ -198,7 +198,7 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 	if !ok {
 		for i := range rows {
 			if rows[i].Verdict == verdict.Pass {
-				rows[i].Verdict, rows[i].Why = verdict.Held, "another member of the group can not move"
+				rows[i].Verdict, rows[i].Why = verdict.Held, "another member of the group cannot move"
 			}
 		}
 		return rows

@@ -179,7 +179,7 @@ func (e *Engine) has(ctx context.Context, address string, id git.ID) error {
 	err = r.Fetch(ctx, place.Remote(), git.FetchSpec{Commits: []git.ID{id}, Depth: 1, Filter: "blob:none"})
 	var gone *git.Gone
 	if errors.As(err, &gone) {
-		return verdict.Failf("what is locked can not be confirmed: %w", err)
+		return verdict.Failf("what is locked cannot be confirmed: %w", err)
 	}
 	if err != nil {
 		return err

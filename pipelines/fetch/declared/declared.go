@@ -105,7 +105,7 @@ type Entry struct {
 }
 
 // A Tree gives files to look at. Read's error for a file that is listed but
-// can not be had matches fs.ErrNotExist, for one above MaxFile it is a
+// cannot be had matches fs.ErrNotExist, for one above MaxFile it is a
 // *TooLarge; any other error ends Detect.
 type Tree interface {
 	List() ([]Entry, error)
@@ -133,7 +133,7 @@ func (e *TooLarge) Error() string {
 
 // Detect returns what the files of a tree declare, sorted by file, line, kind,
 // name and address, without repetition. Only files whose name, or mode without
-// an ending, makes them a candidate are read. A candidate that can not be read
+// an ending, makes them a candidate are read. A candidate that cannot be read
 // is an entry of kind Unread. An error is one of the tree itself.
 func Detect(tree Tree) ([]Declared, error) {
 	entries, err := tree.List()

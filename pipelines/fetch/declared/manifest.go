@@ -36,10 +36,10 @@ func decodeTOML(content []byte, v any) error {
 	return err
 }
 
-// problem reports a file whose content can not be read.
+// problem reports a file whose content cannot be read.
 func (f *file) problem(kind Kind, err error) {
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	f.add(Declared{Line: 1, Kind: kind, Name: path.Base(f.path), Problem: "the file can not be read: " + text})
+	f.add(Declared{Line: 1, Kind: kind, Name: path.Base(f.path), Problem: "the file cannot be read: " + text})
 }
 
 // cargoToml looks at the git dependencies of a manifest, wherever they stand:

@@ -98,7 +98,7 @@ func badAddress(u string) string {
 	case err == nil && p.Scheme != "https":
 		return "the address is not https"
 	case err != nil || p.Host == "":
-		return "the address can not be read"
+		return "the address cannot be read"
 	case p.User != nil:
 		return "the address has a user or password in it"
 	case isLoopback(u):

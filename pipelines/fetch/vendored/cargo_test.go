@@ -190,7 +190,7 @@ func TestWriteVendorRefuses(t *testing.T) {
 		{name: "cut short", content: good[:len(good)/2], want: "dep-0.1.0"},
 		{name: "git", content: good, lock: func(c Crate) *CargoLock {
 			return &CargoLock{Crates: []Crate{c}, Git: []GitCrate{{Name: "g", Version: "1.0.0", URL: "https://x.example/g"}}}
-		}, want: "g 1.0.0 from https://x.example/g: crates from git can not be in a vendor folder"},
+		}, want: "g 1.0.0 from https://x.example/g: crates from git cannot be in a vendor folder"},
 		{name: "two registries", content: good, lock: func(c Crate) *CargoLock { return &CargoLock{Crates: []Crate{c, c}} }, want: "need the same folder"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

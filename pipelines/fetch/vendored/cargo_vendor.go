@@ -30,7 +30,7 @@ func WriteVendor(ctx context.Context, target string, lock *CargoLock, mtime time
 		for i, g := range lock.Git {
 			names[i] = g.Name + " " + g.Version + " from " + g.URL
 		}
-		return fmt.Errorf("vendor crates: %s: crates from git can not be in a vendor folder; give them as git inputs", strings.Join(names, ", "))
+		return fmt.Errorf("vendor crates: %s: crates from git cannot be in a vendor folder; give them as git inputs", strings.Join(names, ", "))
 	}
 	if err := sameFolder(lock.Crates); err != nil {
 		return err
