@@ -17,8 +17,8 @@ type Group struct {
 	lines      map[string]int
 }
 
-// A Split says whether a part of a group may be proposed when the whole can
-// not move.
+// A Split says whether a part of a group may be proposed when the whole
+// cannot move.
 type Split string
 
 // What Split can be; empty is SplitNo.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/atomicfile"
@@ -133,35 +134,44 @@ func judge(name string, data []byte, s style) (why string, fixed []byte) {
 		}
 		why = "no copyright header"
 	}
+	return why, slices.Concat(bom, placed(lines, top, at, want[0]+eol+want[1]+eol, eol))
+}
+
+// placed returns the text with the header below its first top lines; at is
+// where the header stands now, -1 for nowhere.
+func placed(lines []string, top, at int, header, eol string) []byte {
 	rest := lines[top:]
 	if at >= 0 {
 		below := lines[at+2:]
 		if at > top && trim(lines[at-1]) == "" { // one blank line between what stood above and below is enough
-			for len(below) > 0 && trim(below[0]) == "" {
-				below = below[1:]
-			}
+			below = withoutBlank(below)
 		}
-		rest = append(append([]string{}, lines[top:at]...), below...)
+		rest = append(slices.Clone(lines[top:at]), below...)
 	}
-	for len(rest) > 0 && trim(rest[0]) == "" {
-		rest = rest[1:]
-	}
+	rest = withoutBlank(rest)
 	var b bytes.Buffer
-	b.Write(bom)
 	for _, line := range lines[:top] {
 		b.WriteString(line)
 	}
 	if top > 0 && !strings.HasSuffix(lines[top-1], "\n") {
 		b.WriteString(eol)
 	}
-	b.WriteString(want[0] + eol + want[1] + eol)
+	b.WriteString(header)
 	if len(rest) > 0 {
 		b.WriteString(eol)
 	}
 	for _, line := range rest {
 		b.WriteString(line)
 	}
-	return why, b.Bytes()
+	return b.Bytes()
+}
+
+// withoutBlank drops the blank lines at the top.
+func withoutBlank(lines []string) []string {
+	for len(lines) > 0 && trim(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	return lines
 }
 
 func trim(line string) string { return strings.TrimRight(line, "\r\n") }
