@@ -251,7 +251,7 @@ func (s *Store) workspace() (string, func(), error) {
 			return "", nil, errors.New("no lock to be had for a new folder")
 		}
 		done := func() {
-			removeAll(work)
+			RemoveAll(work)
 			os.Remove(work + ".lock")
 			lock.Unlock()
 		}
@@ -271,7 +271,7 @@ func (s *Store) sweep() {
 		if lock == nil || err != nil {
 			continue
 		}
-		removeAll(strings.TrimSuffix(name, ".lock"))
+		RemoveAll(strings.TrimSuffix(name, ".lock"))
 		os.Remove(name)
 		lock.Unlock()
 	}

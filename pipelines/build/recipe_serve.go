@@ -3,16 +3,18 @@
 
 package build
 
-// serveRecipe is what this repository publishes. Its arguments are completed
-// by what the work tree says: see serve.go.
+import "slices"
+
+// serveRecipe is what this repository publishes. Its one step is completed by
+// what the work tree says of itself (workTree.inputs).
 func serveRecipe() *Recipe {
 	return &Recipe{
 		Name: "serve", What: "the program 1bit for linux/amd64",
 		WorkTree: servePackage, Toolchain: "go",
-		Env: target,
-		Steps: []Step{
-			{Name: "build", Dir: "/src/engine", Args: append(append([]string{"go"}, goBuild...), "-o", "/out/1bit", servePackage)},
-		},
+		Env: slices.Concat(goSettings, target, []string{
+			"GOROOT=" + goDir, "GOMODCACHE=" + moduleDir, "GOCACHE=" + workDir + "/cache", "GOTMPDIR=" + workDir, "PATH=" + goDir + "/bin",
+		}),
+		Steps:   []Step{{Name: "compile", Dir: engineDir}},
 		Outputs: []string{"1bit"},
 	}
 }

@@ -370,7 +370,7 @@ func TestServeRefuses(t *testing.T) {
 		}, verdict.Fail, 1, "nothing of it is used"},
 		{"a source that does not compile", func(t *testing.T, o *Options) {
 			write(t, o.Repo, "internal/say/say.go", "package say\n\nvar Hello int = \"x\"\n")
-		}, verdict.Fail, 1, "1bit does not compile"},
+		}, verdict.Fail, 1, `serve: step "compile": exit status 1; its last lines:`},
 		{"a source that imports nothing known", func(t *testing.T, o *Options) {
 			write(t, o.Repo, "internal/say/say.go", "package say\n\nimport _ \"example.com/nowhere\"\n")
 		}, verdict.Fail, 1, "example.com/nowhere"},
