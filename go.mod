@@ -6,6 +6,7 @@ module github.com/1bit-MONSTER/engine
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/licensecheck v0.3.1
 	github.com/klauspost/compress v1.20.4

@@ -143,6 +143,9 @@ func (c *checker) inputs(l *Lock) {
 			c.url(at+".url", in.URL)
 		}
 		c.optional(at+".commit", in.Commit, hex40RE, "a full commit of 40 hex digits")
+		if in.Rev != "" {
+			c.oneLine(at+".rev", in.Rev, true)
+		}
 		c.optional(at+".sha256", in.SHA256, sha256RE, "64 hex digits")
 		c.optional(at+".sum", in.Sum, treeRE, "a t1: sum")
 		c.size(at+".size", in.Size)

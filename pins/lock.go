@@ -134,6 +134,7 @@ type Input struct {
 	DeclaredIn string    `yaml:"declared-in" json:"declared-in"` // the file that declares the download
 	URL        string    `yaml:"url" json:"url,omitempty"`
 	Commit     string    `yaml:"commit" json:"commit,omitempty"` // git
+	Rev        string    `yaml:"rev" json:"rev,omitempty"`       // git: the tag or branch that the file asks for, where it names no commit
 	SHA256     string    `yaml:"sha256" json:"sha256,omitempty"` // of the file; for unused of the declaring file
 	Size       int64     `yaml:"size" json:"size,omitempty"`     // bytes
 	Sum        string    `yaml:"sum" json:"sum,omitempty"`       // t1: of the tree

@@ -23,6 +23,7 @@ var (
 // known is every part that a test may ask for.
 var known = map[string]part{
 	"bwrap":              {programs: []string{"bwrap"}, version: dashes, debian: "bubblewrap"},
+	"cargo":              {programs: []string{"cargo"}, version: dashes, debian: "cargo"},
 	"chromium":           {programs: []string{"chromium"}, version: dashes, debian: "chromium"},
 	"clang-19":           {programs: []string{"clang-19"}, version: dashes, debian: "clang-19"},
 	"cmake":              {programs: []string{"cmake"}, version: dashes, debian: "cmake"},
