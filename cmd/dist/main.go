@@ -11,10 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
+	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
-func main() { os.Exit(cli.Main(newRoot(), verdict.ExitCode)) }
+func main() {
+	sandbox.Main() // where this process is the first of a build step, it stays there
+	os.Exit(cli.Main(newRoot(), verdict.ExitCode))
+}
 
 // newRoot returns dist with all its commands; one file a command.
 func newRoot() *cobra.Command {
