@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	sandbox.Main() // a sandboxed step begins as this program
+	sandbox.Main() // where this process is the first of a build step, it stays there
 	os.Exit(cli.Main(newRoot(), verdict.ExitCode))
 }
 
