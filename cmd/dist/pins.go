@@ -22,7 +22,8 @@ lock that says what we use now. An unlocked pin was never resolved, a resolved
 one names its version, a verified one also has the sums of its content; only
 verified locks are built.`,
 	}
-	return cli.Group(cmd, newPinsList(), newPinsShow(), newPinsGraph(), newPinsWhy(), newPinsHold(), newPinsUnhold())
+	return cli.Group(cmd, newPinsList(), newPinsShow(), newPinsGraph(), newPinsWhy(), newPinsHold(), newPinsUnhold(),
+		newPinsCheck(), newPinsUpdate(), newPinsRollback(), newPinsVerify(), newPinsArchive())
 }
 
 // loadPins reads all pins of the repository, and returns their folder.

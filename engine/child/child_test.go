@@ -38,6 +38,9 @@ func TestMain(m *testing.M) {
 		fmt.Println(strings.Repeat("x", 3*lineLimit))
 		fmt.Print("GET /health\nno newline at the end")
 		os.Exit(0)
+	case "prints for a terminal":
+		fmt.Print("  name: \x1b]0;owned\x07\x1b[31mred\x00\u202e\xff end\n\x1b[2J\n")
+		os.Exit(0)
 	case "sleeps":
 		time.Sleep(time.Minute)
 	case "ignores":
@@ -105,6 +108,24 @@ func TestLongAndDroppedLines(t *testing.T) {
 	lines := ch.Tail()
 	if len(lines) != 2 || len(lines[0]) != lineLimit || lines[1] != "no newline at the end" {
 		t.Errorf("%d lines", len(lines))
+	}
+}
+
+// A model's name, for one, reaches the log and the terminal this way.
+func TestLinesAreSafeForATerminal(t *testing.T) {
+	var log strings.Builder
+	c := self("prints for a terminal")
+	ch, err := Start(Command{Path: c.Path, Env: c.Env, Log: &log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-ch.Done()
+	const want = "  name: red end"
+	if tail := ch.Tail(); len(tail) != 1 || tail[0] != want {
+		t.Errorf("tail %q, want %q", tail, want)
+	}
+	if log.String() != want+"\n\n" {
+		t.Errorf("log %q", log.String())
 	}
 }
 

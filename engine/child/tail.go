@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"io"
 	"sync"
+
+	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
 // What is kept of a program's output.
@@ -16,7 +18,8 @@ const (
 	lineLimit = 4 << 10 // bytes of one line; the rest of a longer one is dropped
 )
 
-// A tail keeps the last lines of a stream and copies all of them to a log.
+// A tail keeps the last lines of a stream and copies all of them to a log,
+// both without what a terminal would obey.
 type tail struct {
 	log  io.Writer
 	drop func([]byte) bool
@@ -48,6 +51,8 @@ func (t *tail) add(line []byte) {
 	if t.drop != nil && t.drop(line) {
 		return
 	}
+	// Programs print what stands in the files that they are given.
+	line = []byte(inert.Text(string(line), 1, lineLimit))
 	if t.log != nil {
 		// One write a line, so that lines of two programs do not mix.
 		t.log.Write(append(append(make([]byte, 0, len(line)+1), line...), '\n'))

@@ -3,7 +3,10 @@
 
 package gguf
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // A Kind says in which way a file is not a GGUF file that can be read.
 type Kind int
@@ -36,4 +39,16 @@ func (e *Error) Error() string {
 		return e.Text + where
 	}
 	return fmt.Sprintf("%s: %s%s", e.Path, e.Text, where)
+}
+
+// quotedLimit bounds a name in a message: in a file it may have a mebibyte.
+const quotedLimit = 100 // bytes
+
+// quoted returns a name from a file, which may hold anything, as one can print
+// it.
+func quoted(name string) string {
+	if len(name) > quotedLimit {
+		return strconv.Quote(name[:quotedLimit]) + "…"
+	}
+	return strconv.Quote(name)
 }

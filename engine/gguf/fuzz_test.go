@@ -34,6 +34,7 @@ func FuzzRead(f *testing.F) {
 			if !errors.As(err, &e) {
 				t.Fatalf("%T: %v", err, err)
 			}
+			checkPrintable(t, err)
 			if e.Offset < 0 || e.Offset > int64(len(b)) {
 				t.Fatalf("offset %d of %d: %v", e.Offset, len(b), err)
 			}

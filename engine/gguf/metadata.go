@@ -19,7 +19,7 @@ func (r *reader) metadata(h *Header, count uint64) error {
 			return r.fail(Malformed, "has a metadata key without a name")
 		}
 		if _, twice := h.values[key]; twice {
-			return r.fail(Malformed, "has the metadata key %q twice", key)
+			return r.fail(Malformed, "has the metadata key %s twice", quoted(key))
 		}
 		t, err := r.valueType(key)
 		if err != nil {
@@ -41,7 +41,7 @@ func (r *reader) valueType(key string) (Type, error) {
 	}
 	t := Type(n)
 	if t.size() < 0 {
-		return 0, r.fail(Malformed, "has the unknown value type %d at the key %q", n, key)
+		return 0, r.fail(Malformed, "has the unknown value type %d at the key %s", n, quoted(key))
 	}
 	return t, nil
 }
@@ -87,7 +87,7 @@ func decode(t Type, b []byte) uint64 {
 
 func (r *reader) array(key string, keep bool, depth int) (*arrayValue, error) {
 	if depth > r.limits.Depth {
-		return nil, r.fail(TooLarge, "has arrays more than %d deep at the key %q", r.limits.Depth, key)
+		return nil, r.fail(TooLarge, "has arrays more than %d deep at the key %s", r.limits.Depth, quoted(key))
 	}
 	elem, err := r.valueType(key)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *reader) array(key string, keep bool, depth int) (*arrayValue, error) {
 	case Array:
 		each = 12
 	}
-	if err := r.within("elements of the array "+key, count, r.limits.Array, each); err != nil {
+	if err := r.within("elements of the array "+quoted(key), count, r.limits.Array, each); err != nil {
 		return nil, err
 	}
 	a := &arrayValue{elem: elem, count: count, kept: keep}
@@ -121,7 +121,7 @@ func (r *reader) array(key string, keep bool, depth int) (*arrayValue, error) {
 		}
 		return a, nil
 	}
-	return a, r.skip(int64(count)*int64(each), "the array "+key)
+	return a, r.skip(int64(count)*int64(each), "the array "+quoted(key))
 }
 
 // elements reads what was asked for. The slice grows with what was really

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -168,8 +170,8 @@ func badFiles() []badFile {
 		{"more tensors than bytes", gguftest.File{TensorCount: 1000}.Bytes(), gguf.Truncated, "1000 tensors"},
 		{"a huge string", kv("k", gguftest.Raw{Type: 8, Data: le.AppendUint64(nil, 1<<40)}).Bytes(), gguf.TooLarge, "a string value of"},
 		{"a string past the end", kv("k", gguftest.Raw{Type: 8, Data: le.AppendUint64(nil, 1000)}).Bytes(), gguf.Truncated, "ends inside a string value"},
-		{"a huge array", kv("k", gguftest.Raw{Type: 9, Data: le.AppendUint64(le.AppendUint32(nil, 8), 1<<40)}).Bytes(), gguf.TooLarge, "array k"},
-		{"an array past the end", kv("k", gguftest.Raw{Type: 9, Data: le.AppendUint64(le.AppendUint32(nil, 0), 1000)}).Bytes(), gguf.Truncated, "array k"},
+		{"a huge array", kv("k", gguftest.Raw{Type: 9, Data: le.AppendUint64(le.AppendUint32(nil, 8), 1<<40)}).Bytes(), gguf.TooLarge, `array "k"`},
+		{"an array past the end", kv("k", gguftest.Raw{Type: 9, Data: le.AppendUint64(le.AppendUint32(nil, 0), 1000)}).Bytes(), gguf.Truncated, `array "k"`},
 		{"strings of an array past the end", kv("k", gguftest.Raw{Type: 9, Data: append(le.AppendUint64(le.AppendUint32(nil, 8), 1), 9, 0, 0, 0, 0, 0, 0, 0)}).Bytes(), gguf.Truncated, "array of strings"},
 		{"arrays too deep", kv("k", [][][]uint8{{{1}}}).Bytes(), gguf.TooLarge, "more than 2 deep"},
 		{"an unknown type", kv("k", gguftest.Raw{Type: 13}).Bytes(), gguf.Malformed, "unknown value type 13"},
@@ -181,9 +183,9 @@ func badFiles() []badFile {
 		{"no dimensions", gguftest.File{Tensors: []gguftest.Tensor{{Name: "t"}}}.Bytes(), gguf.Malformed, "0 dimensions"},
 		{"a shape that overflows", gguftest.File{Tensors: []gguftest.Tensor{{Name: "t", Shape: []uint64{1 << 40, 1 << 40}, Data: []byte{}}}}.Bytes(), gguf.Malformed, "impossible shape"},
 		{"half a block", gguftest.File{Tensors: []gguftest.Tensor{{Name: "t", Shape: []uint64{16}, Type: 2}}}.Bytes(), gguf.Malformed, "whole blocks"},
-		{"data cut off", cut(gguftest.File{Tensors: []gguftest.Tensor{f32}}.Bytes(), 1), gguf.Truncated, "data of the tensor t"},
-		{"a tensor that is too large", gguftest.File{Tensors: []gguftest.Tensor{{Name: "t", Shape: []uint64{1 << 60}, Data: []byte{}}}}.Bytes(), gguf.Truncated, "data of the tensor t"},
-		{"an offset beyond the end", append([]byte("GGUF\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), append(text("t"), 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)...), gguf.Truncated, "data of the tensor t"},
+		{"data cut off", cut(gguftest.File{Tensors: []gguftest.Tensor{f32}}.Bytes(), 1), gguf.Truncated, `data of the tensor "t"`},
+		{"a tensor that is too large", gguftest.File{Tensors: []gguftest.Tensor{{Name: "t", Shape: []uint64{1 << 60}, Data: []byte{}}}}.Bytes(), gguf.Truncated, `data of the tensor "t"`},
+		{"an offset beyond the end", append([]byte("GGUF\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), append(text("t"), 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)...), gguf.Truncated, `data of the tensor "t"`},
 	}
 }
 
@@ -207,9 +209,39 @@ func TestRefuses(t *testing.T) {
 			if e.Kind != c.kind || !strings.Contains(err.Error(), c.piece) {
 				t.Errorf("kind %d, %q; want kind %d and %q", e.Kind, err, c.kind, c.piece)
 			}
+			checkPrintable(t, err)
 			if e.Offset < 0 || e.Offset > int64(len(c.data)) {
 				t.Errorf("offset %d is outside of the file of %d bytes", e.Offset, len(c.data))
 			}
+		})
+	}
+}
+
+// checkPrintable: an error is shown on terminals, and names come from the file.
+func checkPrintable(t testing.TB, err error) {
+	t.Helper()
+	if strings.ContainsFunc(err.Error(), func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) || len(err.Error()) > 1000 {
+		t.Errorf("the error holds what can not be shown, or %d bytes: %.300q", len(err.Error()), err)
+	}
+}
+
+func TestHostileNamesInErrors(t *testing.T) {
+	name := "\x1b]0;owned\x07\n\u202e\xff" + strings.Repeat("n", 1000)
+	past := gguftest.File{Tensors: []gguftest.Tensor{{Name: name, Shape: []uint64{4}}}}.Bytes()
+	list := gguftest.File{KV: []gguftest.KV{{Key: name, Value: []int32{1, 2, 3, 4}}}}.Bytes()
+	for what, data := range map[string][]byte{
+		"a tensor without data":  cut(past, 32),
+		"an array cut off":       cut(list, 16),
+		"a key twice":            gguftest.File{KV: []gguftest.KV{{Key: name, Value: uint8(1)}, {Key: name, Value: uint8(1)}}}.Bytes(),
+		"a tensor's name twice":  gguftest.File{Tensors: []gguftest.Tensor{{Name: name, Shape: []uint64{4}}, {Name: name, Shape: []uint64{4}}}}.Bytes(),
+		"an array that is large": gguftest.File{KV: []gguftest.KV{{Key: name, Value: make([]uint8, 100)}}}.Bytes(),
+	} {
+		t.Run(what, func(t *testing.T) {
+			_, err := read(data, gguf.WithLimits(gguf.Limits{Array: 50}))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			checkPrintable(t, err)
 		})
 	}
 }

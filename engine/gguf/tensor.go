@@ -69,11 +69,11 @@ func (r *reader) tensors(h *Header, count uint64) error {
 			return err
 		}
 		if _, twice := names[t.Name]; twice {
-			return r.fail(Malformed, "has the tensor %q twice", t.Name)
+			return r.fail(Malformed, "has the tensor %s twice", quoted(t.Name))
 		}
 		names[t.Name] = struct{}{}
 		if t.Offset%uint64(h.Alignment) != 0 {
-			return r.fail(Malformed, "has the tensor %q at an offset that is not a multiple of %d", t.Name, h.Alignment)
+			return r.fail(Malformed, "has the tensor %s at an offset that is not a multiple of %d", quoted(t.Name), h.Alignment)
 		}
 		h.Tensors = append(h.Tensors, t)
 	}
@@ -82,7 +82,7 @@ func (r *reader) tensors(h *Header, count uint64) error {
 		n, _ := t.Bytes()
 		end, carry := bits.Add64(t.Offset, n, 0)
 		if left := h.Size - h.DataOffset; carry != 0 || left < 0 || end > uint64(left) {
-			return &Error{Kind: Truncated, Offset: h.Size, Text: "the file ends inside the data of the tensor " + t.Name + ": it is cut off"}
+			return &Error{Kind: Truncated, Offset: h.Size, Text: "the file ends inside the data of the tensor " + quoted(t.Name) + ": it is cut off"}
 		}
 	}
 	return nil
@@ -97,7 +97,7 @@ func (r *reader) tensor() (t Tensor, err error) {
 		return t, err
 	}
 	if dims < 1 || dims > maxDims {
-		return t, r.fail(Malformed, "has the tensor %q with %d dimensions; 1 to %d can be", t.Name, dims, maxDims)
+		return t, r.fail(Malformed, "has the tensor %s with %d dimensions; 1 to %d can be", quoted(t.Name), dims, maxDims)
 	}
 	t.Shape = make([]uint64, dims)
 	total := uint64(1)
@@ -107,7 +107,7 @@ func (r *reader) tensor() (t Tensor, err error) {
 		}
 		hi, n := bits.Mul64(total, t.Shape[i])
 		if hi != 0 || n == 0 || n > 1<<62 {
-			return t, r.fail(Malformed, "has the tensor %q with an impossible shape", t.Name)
+			return t, r.fail(Malformed, "has the tensor %s with an impossible shape", quoted(t.Name))
 		}
 		total = n
 	}
@@ -115,7 +115,7 @@ func (r *reader) tensor() (t Tensor, err error) {
 		return t, err
 	}
 	if block, _, ok := TypeSize(t.Type); ok && t.Shape[0]%block != 0 {
-		return t, r.fail(Malformed, "has the tensor %q with rows that are not whole blocks", t.Name)
+		return t, r.fail(Malformed, "has the tensor %s with rows that are not whole blocks", quoted(t.Name))
 	}
 	t.Offset, err = r.u64("the offset of a tensor")
 	return t, err

@@ -60,7 +60,7 @@ func newBackend(plan route.Plan, port int) *backend {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-	if _, set := os.LookupEnv(keyVariable); !set {
+	if os.Getenv(keyVariable) == "" { // an empty one would be no protection
 		b.key = newKey()
 		b.env = []string{keyVariable + "=" + b.key}
 	}

@@ -10,7 +10,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/1bit-MONSTER/engine/engine/route"
 )
@@ -22,16 +24,23 @@ const (
 	replyLimit   = 64 << 20
 )
 
+// bodyLimit is how long a request's body may take: 64 MiB at 2 Mbit/s.
+const bodyLimit = 5 * time.Minute
+
 // forward passes a request on and its reply back. A reply in JSON gets our
 // name of the model; a stream is passed on as it comes, byte for byte.
 func (b *backend) forward(w http.ResponseWriter, r *http.Request, f route.Forward, alias string) {
 	b.active.Add(1)
 	defer b.active.Add(-1)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
+	body, err := readBody(w, r, bodyLimit)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		sendError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "request body is too large")
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		sendError(w, http.StatusRequestTimeout, "invalid_request_error", "request body did not arrive in time")
 		return
 	case err != nil:
 		return // the client is gone
@@ -66,6 +75,23 @@ func (b *backend) forward(w http.ResponseWriter, r *http.Request, f route.Forwar
 		return
 	}
 	relay(w, resp)
+}
+
+// readBody reads a request's body. One that says at once that it is too large
+// is not waited for, and a client who does not send what it announced is not
+// waited for without end.
+func readBody(w http.ResponseWriter, r *http.Request, within time.Duration) ([]byte, error) {
+	if r.ContentLength > requestLimit {
+		w.Header().Set("Connection", "close")
+		return nil, &http.MaxBytesError{Limit: requestLimit}
+	}
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(within))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
+	if err == nil {
+		control.SetReadDeadline(time.Time{}) // an answer may take long
+	}
+	return body, err
 }
 
 func noAnswer(w http.ResponseWriter) {

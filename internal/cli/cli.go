@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -86,14 +87,20 @@ func Group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if From(cmd).JSON { // help is no JSON value
+			return verdict.Usagef("which command of %q? (see '%s --help')", cmd.CommandPath(), cmd.CommandPath())
+		}
+		return cmd.Help()
+	}
 	cmd.AddCommand(children...)
 	return cmd
 }
 
 // Main runs root with the process's arguments and streams and returns the exit
 // code that exit gives for its error. The first SIGINT or SIGTERM cancels the
-// command's context, the second ends the process.
+// command's context, and an error is then this one alone; the second ends the
+// process.
 func Main(root *cobra.Command, exit func(error) int) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -123,6 +130,11 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 	if !errors.As(err, &usage) && strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		err = verdict.Usagef("%s (see '%s --help')", err, root.Name())
 	}
+	if ctx.Err() != nil && usage == nil {
+		// Whatever came of it, a program that was ended for example, is no
+		// more than this.
+		err = verdict.Infraf("stopped by a signal before it was done: run the same again to go on")
+	}
 	code := exit(err)
 	var quiet *Reported
 	if errors.As(err, &quiet) {
@@ -133,10 +145,27 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 		name = ran.CommandPath()
 	}
 	fmt.Fprintf(errw, "%s: %s\n", name, err)
-	if env.JSON && !env.printed {
+	// A command line that was not understood ends before PersistentPreRun.
+	if (env.JSON || asksJSON(args)) && !env.printed {
 		env.PrintJSON(map[string]any{"error": err.Error(), "verdict": verdict.Of(err), "exit": code})
 	}
 	return code
+}
+
+// asksJSON says whether --json stands among the flags of a command line that
+// was not, or not wholly, parsed.
+func asksJSON(args []string) (yes bool) {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		name, value, stated := strings.Cut(a, "=")
+		if name == "--json" {
+			on, err := strconv.ParseBool(value)
+			yes = !stated || on || err != nil
+		}
+	}
+	return yes
 }
 
 // Reported wraps an error whose message the user has already seen, in a table

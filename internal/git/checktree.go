@@ -203,3 +203,17 @@ func twins(folder string, entries []TreeEntry) [][]string {
 	}
 	return out
 }
+
+// UnsafePath returns what is wrong with a path that a tree must not hold, for
+// the same reasons as CheckTree's, or nothing.
+func UnsafePath(path string) string {
+	if len(path) > 4000 {
+		return "it has more than 4000 bytes"
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if why := unsafeName(name); why != "" {
+			return why
+		}
+	}
+	return ""
+}

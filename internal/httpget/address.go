@@ -74,6 +74,18 @@ func forbidden(a netip.Addr, mapped bool) string {
 	return ""
 }
 
+// CheckURL says why an address that somebody else wrote must not be asked, by
+// its text alone: the error is a *Refused, nil for an address that may be asked.
+// It is for those that hand the address to another program; a Client checks by
+// itself, and again when the name is resolved.
+func CheckURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return &Refused{URL: Mask(raw), Why: "it is no address"}
+	}
+	return (&Client{}).checkURL(u, false)
+}
+
 // checkURL returns why u may not be asked, before anything is resolved.
 func (c *Client) checkURL(u *url.URL, mapped bool) error {
 	refuse := func(why string) error { return &Refused{URL: Mask(u.String()), Why: why} }

@@ -225,3 +225,7 @@ func (c *Client) Close() {
 // rules of this client for hosts that are not mapped. Redirects, retries and
 // time limits of bodies are the library's own.
 func (c *Client) Transport() http.RoundTripper { return c.transport }
+
+// MappedTransport is Transport for hosts that the user mapped: they may be
+// local.
+func (c *Client) MappedTransport() http.RoundTripper { return c.open }

@@ -22,17 +22,21 @@ var (
 
 // known is every part that a test may ask for.
 var known = map[string]part{
+	"apt-get":            {programs: []string{"apt-get"}, version: dashes, debian: "apt"},
 	"bwrap":              {programs: []string{"bwrap"}, version: dashes, debian: "bubblewrap"},
 	"cargo":              {programs: []string{"cargo"}, version: dashes, debian: "cargo"},
 	"chromium":           {programs: []string{"chromium"}, version: dashes, debian: "chromium"},
 	"clang-19":           {programs: []string{"clang-19"}, version: dashes, debian: "clang-19"},
 	"cmake":              {programs: []string{"cmake"}, version: dashes, debian: "cmake"},
 	"dagger":             {programs: []string{"dagger"}, version: []string{"version"}, other: "the dagger command of the version in dagger.json, and an engine that it can reach"},
+	"debian-archive":     {debian: "debian-archive-keyring", other: "stated only: ONEBIT_TEST_DEBIAN_ARCHIVE names the archive's keyring, and apt's own archive is asked"},
 	"debootstrap":        {programs: []string{"debootstrap"}, version: dashes, debian: "debootstrap"},
 	"diffoscope":         {programs: []string{"diffoscope"}, version: dashes, debian: "diffoscope-minimal"},
 	"docker-registry":    {programs: []string{"docker-registry"}, version: dashes, debian: "docker-registry"},
 	"g++":                {programs: []string{"g++"}, version: dashes, debian: "g++"},
 	"gcc":                {programs: []string{"gcc"}, version: dashes, debian: "gcc"},
+	"gpg":                {programs: []string{"gpg"}, version: dashes, debian: "gpg"},
+	"gpgv":               {programs: []string{"gpgv"}, version: dashes, debian: "gpgv"},
 	"git":                {programs: []string{"git"}, version: dashes, debian: "git"},
 	"glslc":              {programs: []string{"glslc"}, version: dashes, debian: "glslc"},
 	"lavapipe":           {files: []string{"/usr/share/vulkan/icd.d/lvp_icd*.json"}, debian: "mesa-vulkan-drivers"},
@@ -49,10 +53,12 @@ var known = map[string]part{
 // get says in a few words how the part comes to a machine.
 func (k part) get() string {
 	switch {
+	case k.other != "":
+		return k.other
 	case k.debian != "" && k.suite != "":
 		return "Debian's package " + k.debian + " of " + k.suite
 	case k.debian != "":
 		return "Debian's package " + k.debian
 	}
-	return k.other
+	return ""
 }

@@ -8,6 +8,7 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,7 +111,8 @@ func newPidsGroup(l Limits) *cgroup {
 }
 
 func makeCgroup(parent string, l Limits) (*cgroup, error) {
-	dir, err := os.MkdirTemp(parent, "dist-step-")
+	removeStale(parent)
+	dir, err := os.MkdirTemp(parent, fmt.Sprintf("%s%d-", groupPrefix, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +126,23 @@ func makeCgroup(parent string, l Limits) (*cgroup, error) {
 		return nil, err
 	}
 	return g, nil
+}
+
+const groupPrefix = "dist-step-" // then our process's id
+
+// removeStale removes what callers left that were killed. The kernel removes
+// none that still has a process.
+func removeStale(parent string) {
+	found, err := filepath.Glob(filepath.Join(parent, groupPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range found {
+		id, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), groupPrefix), "-")
+		if pid, err := strconv.Atoi(id); err == nil && unix.Kill(pid, 0) == unix.ESRCH {
+			os.Remove(dir)
+		}
+	}
 }
 
 func (g *cgroup) limit(l Limits) error {

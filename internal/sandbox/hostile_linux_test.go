@@ -23,6 +23,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/1bit-MONSTER/engine/internal/sandbox/seccomp"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // hostile is this test's program as a step: it prints what it was allowed to
@@ -114,6 +117,7 @@ func hostile(what string, args []string) int {
 		var held [][]byte
 		for {
 			held = append(held, touch(16<<20))
+			runtime.KeepAlive(held)
 		}
 	case "work":
 		b := touch(200 << 20)
@@ -141,8 +145,22 @@ func hostile(what string, args []string) int {
 			}
 		}
 	case "burn":
-		for {
+		for n := uint64(1); n != 0; n += 2 {
+			runtime.KeepAlive(n)
 		}
+	case "unavailable": // a machine that refuses namespaces, as our own filter does
+		runtime.LockOSThread()
+		if err := seccomp.Install(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		r, err := New(context.Background())
+		var u *Unavailable
+		fmt.Println(r, errors.As(err, &u), verdict.Of(err), err)
+		_, err = Namespaces{}.Run(context.Background(), Spec{Args: []string{"true"}, Env: env})
+		fmt.Println(errors.As(err, &u))
+		_, err = Plain{}.Run(context.Background(), Spec{Args: []string{"true"}, Env: env})
+		fmt.Println(err)
 	case "run": // a runner inside of a runner's caller: to be killed from outside
 		var r Runner = Namespaces{}
 		switch args[0] {
@@ -290,6 +308,17 @@ func bounded(t *testing.T, r Runner) {
 	}
 	if got.ProcessesBy == ByPolling {
 		t.Skip("no fork bomb: the kernel does not bound processes here")
+	}
+}
+
+func TestNamespacesRefused(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := output(t, program, "hostile", "unavailable")
+	if !strings.HasPrefix(got, "<nil> true infra sandbox by namespaces: ") || !strings.Contains(got, "\nsandbox by bwrap: ") || !strings.HasSuffix(got, "\ntrue\n<nil>\n") {
+		t.Error(got)
 	}
 }
 

@@ -48,7 +48,9 @@ type Spec struct {
 	CPUs int
 }
 
-// A Bind shows a file or folder of the host inside.
+// A Bind shows a file or folder of the host inside. Below a toolchain's folder
+// or a read-only bind its place must exist; below a writable bind it is made,
+// and stays there, empty, after the step.
 type Bind struct {
 	From     string // absolute, on the host
 	To       string // absolute and clean, inside

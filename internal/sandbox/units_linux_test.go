@@ -7,7 +7,9 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -122,6 +124,27 @@ func TestCgroupLimitsAndFigures(t *testing.T) {
 	}
 	if write(t, parent, map[string]string{"pids.events": "max 3\n"}); !g.refused() {
 		t.Error("a refused fork is not seen")
+	}
+}
+
+func TestStaleCgroupsAreRemoved(t *testing.T) {
+	parent := t.TempDir()
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(parent, fmt.Sprintf("dist-step-%d-1", ended.Process.Pid))
+	ours := filepath.Join(parent, fmt.Sprintf("dist-step-%d-1", os.Getpid()))
+	other := filepath.Join(parent, "other")
+	for _, d := range []string{stale, ours, other} {
+		if err := os.Mkdir(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removeStale(parent)
+	left, err := filepath.Glob(parent + "/*")
+	if err != nil || !slices.Equal(left, []string{ours, other}) {
+		t.Errorf("left are %q, %v", left, err)
 	}
 }
 

@@ -6,6 +6,8 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -25,4 +27,32 @@ func Explain(err error, dir string) error {
 		return verdict.Infraf("%s is not a folder (%w): name another cache with DIST_CACHE", dir, err)
 	}
 	return err
+}
+
+// explainMkdir is Explain for a folder that cannot be made, for whatever
+// reason: a link to nowhere, a name too long, a file system that has no folders.
+func explainMkdir(err error, dir string) error {
+	if explained := Explain(err, dir); explained != err {
+		return explained
+	}
+	return verdict.Infraf("%s cannot be made (%w): name another cache with DIST_CACHE", dir, err)
+}
+
+// explain is Explain for this store, which may also have been removed while we
+// used it.
+func (s *Store) explain(err error) error {
+	if errors.Is(err, fs.ErrNotExist) && verdict.Of(err) == verdict.Fail {
+		for _, sub := range subs {
+			if _, missing := os.Stat(filepath.Join(s.dir, sub)); missing != nil {
+				return Removed(s.dir, err)
+			}
+		}
+	}
+	return Explain(err, s.dir)
+}
+
+// Removed is the error of a work whose cache somebody removed under it; err is
+// what came of that.
+func Removed(dir string, err error) error {
+	return verdict.Infraf("%s was removed, wholly or in part, while it was in use (%w): run the same again", dir, err)
 }

@@ -116,12 +116,20 @@ func differences(then, now []File) (why []string) {
 func (s *Store) Remove(ctx context.Context, key Key) error {
 	lock, err := filelock.Wait(ctx, filepath.Join(s.dir, "locks", string(key)), nil)
 	if err != nil {
-		return Explain(err, s.dir)
+		return s.explain(err)
 	}
 	defer lock.Unlock()
+	return s.explain(s.discard(key))
+}
+
+// discard is Remove for one who holds the entry's lock.
+func (s *Store) discard(key Key) error {
+	if _, err := os.Lstat(s.entry(key)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	work, done, err := s.workspace()
 	if err != nil {
-		return Explain(err, s.dir)
+		return err
 	}
 	defer done()
 	// The rename takes it out of sight at once; what is then removed slowly
@@ -130,7 +138,7 @@ func (s *Store) Remove(ctx context.Context, key Key) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return Explain(err, s.dir)
+	return err
 }
 
 // GC removes what killed processes left and the entries that keep does not

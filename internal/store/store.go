@@ -16,7 +16,7 @@
 //
 // An entry appears by one rename, after its content was summed. Records and
 // locks are not worth a sync to disk: a store that a power cut damaged is
-// found by Verify and made again.
+// found, by Put for what stat shows and by Verify for all, and made again.
 package store
 
 import (
@@ -35,7 +35,6 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/filelock"
-	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // A Key names an entry: the kind of sum, a dash, and 64 hex digits.
@@ -94,15 +93,18 @@ func (e *Absent) Error() string { return fmt.Sprintf("store: no entry %s", e.Key
 // processes.
 type Store struct{ dir string }
 
+// subs are the folders of a store.
+var subs = [...]string{"entries", "locks", "tmp"}
+
 // Open returns the store at dir, creating it when absent.
 func Open(dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{"entries", "locks", "tmp"} {
+	for _, sub := range subs {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
-			return nil, Explain(err, dir)
+			return nil, explainMkdir(err, dir)
 		}
 	}
 	return &Store{dir}, nil
@@ -113,7 +115,7 @@ func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) entry(key Key) string { return filepath.Join(s.dir, "entries", string(key)) }
 
-// Get returns the entry, or *Absent. It notes that the entry was used.
+// Get returns the entry, *Absent, or *Damaged. It notes that the entry was used.
 func (s *Store) Get(key Key) (*Entry, error) {
 	e, err := s.read(key)
 	if err == nil {
@@ -129,11 +131,11 @@ func (s *Store) read(key Key) (*Entry, error) {
 		return nil, &Absent{key}
 	}
 	if err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	e := &Entry{Path: filepath.Join(dir, "content")}
 	if err := json.Unmarshal(data, &e.Record); err != nil || e.Key != key {
-		return nil, verdict.Infraf("store: the record of %s is damaged; run 'dist store verify --repair'", key)
+		return nil, &Damaged{key}
 	}
 	return e, nil
 }
@@ -161,22 +163,23 @@ type Maker struct {
 	Check func(path, sum string) error
 }
 
-// Put returns the entry under key, making it when absent. Of several callers
-// at once, one makes it and the others wait for it.
+// Put returns the entry under key, making it when it is absent or damaged. Of
+// several callers at once, one makes it and the others wait for it.
 func (s *Store) Put(ctx context.Context, key Key, m Maker) (*Entry, error) {
 	if !keyPattern.MatchString(string(key)) {
 		return nil, fmt.Errorf("store: bad key %q", key)
 	}
 	var absent *Absent
-	if e, err := s.Get(key); err == nil || !errors.As(err, &absent) {
+	var damaged *Damaged
+	if e, err := s.whole(key); err == nil || !errors.As(err, &absent) && !errors.As(err, &damaged) {
 		return e, err
 	}
 	lock, err := filelock.Wait(ctx, filepath.Join(s.dir, "locks", string(key)), nil)
 	if err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	defer lock.Unlock()
-	if e, err := s.Get(key); err == nil {
+	if e, err := s.whole(key); err == nil {
 		return e, nil // made while we waited
 	}
 	work, done, err := s.Workspace()
@@ -186,10 +189,10 @@ func (s *Store) Put(ctx context.Context, key Key, m Maker) (*Entry, error) {
 	defer done()
 	path := filepath.Join(work, "content")
 	if err := m.Fill(ctx, path); err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	if err := s.admit(key, m, work, path); err != nil {
-		return nil, Explain(err, s.dir)
+		return nil, s.explain(err)
 	}
 	return s.Get(key)
 }
@@ -224,6 +227,10 @@ func (s *Store) admit(key Key, m Maker, work, path string) error {
 			return err
 		}
 	}
+	// What is there is damaged, or was half removed: a folder without a record.
+	if err := s.discard(key); err != nil {
+		return err
+	}
 	return os.Rename(work, s.entry(key))
 }
 
@@ -232,7 +239,7 @@ func (s *Store) admit(key Key, m Maker, work, path string) error {
 func (s *Store) Workspace() (string, func(), error) {
 	s.sweep()
 	work, done, err := s.workspace()
-	return work, done, Explain(err, s.dir)
+	return work, done, s.explain(err)
 }
 
 // workspace makes a folder in tmp. Its lock, held as long as we live, keeps

@@ -13,9 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/1bit-MONSTER/engine/internal/progress"
+	"github.com/1bit-MONSTER/engine/internal/run"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -227,15 +227,19 @@ func (b *Builder) explain(err error, log *os.File) error {
 	var step *StepError
 	if errors.As(err, &step) {
 		step.Tail, step.Log = tailOf(log), log.Name()
-		if strings.Contains(step.Tail, "no space left on device") || strings.Contains(step.Tail, "No space left on device") {
-			return fmt.Errorf("%s: step %q: %w", step.Component, step.Step, syscall.ENOSPC)
+		var exit *sandbox.ExitError
+		if errors.As(err, &exit) {
+			what := fmt.Sprintf("%s: step %q", step.Component, step.Step)
+			if fault := machineFault(what, &run.ExitError{Stderr: step.Tail, Signal: exit.Signal}); fault != nil {
+				return fault
+			}
 		}
 	}
 	var exceeded *sandbox.Exceeded
 	if errors.As(err, &exceeded) {
 		return verdict.Infraf("%w", err)
 	}
-	return err
+	return notStarted(err)
 }
 
 // tailOf returns the last lines of a log, indented.

@@ -174,3 +174,31 @@ func TestFullAndReadOnlyDisks(t *testing.T) {
 		})
 	}
 }
+
+// The cache may be deleted at any time: what comes of that is the machine's
+// fault, said in one sentence, and the next build makes all anew.
+func TestCacheRemovedDuringABuild(t *testing.T) {
+	o := Options{Repo: project(t, nil), Out: t.TempDir(), Cache: newCache(t), Go: pinnedGo()}
+	build(t, o)
+	for i, delay := range []time.Duration{20, 100, 300, 600} {
+		write(t, o.Repo, "internal/say/data/hello", strings.Repeat("y", i+1))
+		cmd := buildProcess(t, o)
+		var said strings.Builder
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(delay * time.Millisecond)
+		exec.Command("chmod", "-R", "u+w", o.Cache.path("go")).Run()
+		for _, sub := range []string{"go", "locks", "state", "store/tmp", "store/locks"} {
+			os.RemoveAll(o.Cache.path(sub))
+		}
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 0 && (code != verdict.Infra.ExitCode() || strings.Count(said.String(), "\n") != 1) {
+			t.Errorf("after %d ms: exit code %d, %q", delay, code, said.String())
+		}
+	}
+	write(t, o.Repo, "internal/say/data/hello", "whole\n")
+	build(t, o)
+	clean(t, o)
+}

@@ -119,16 +119,16 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	w := &workTree{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
 	done, err := w.prepare(ctx)
 	if err != nil {
-		return nil, err
+		return nil, w.removed(err)
 	}
 	defer done()
 	c, err := o.component(ctx, w)
 	if err != nil {
-		return nil, err
+		return nil, w.removed(err)
 	}
 	r, err := pack(ctx, o, c, w)
 	if err != nil {
-		return nil, err
+		return nil, w.removed(err)
 	}
 	remember(o, r, w.list, begun)
 	return r, nil
@@ -223,7 +223,7 @@ func payload(o Options, c *Built, w *workTree, commit Commit) ([]archive.File, e
 		m.Files = append(m.Files, manifestFile{f.Path, f.Mode, f.Size, f.SHA256})
 	}
 	for _, name := range documents {
-		data, err := os.ReadFile(filepath.Join(o.Repo, name))
+		data, err := readRegular(filepath.Join(o.Repo, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is missing in %s: every archive carries it", name, o.Repo)
 		}

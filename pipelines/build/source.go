@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/mod/sumdb/dirhash"
@@ -156,11 +155,11 @@ func checkModule(m Module, dir string) error {
 // explainList makes one sentence of what go list complained.
 func explainList(err error) error {
 	var exit *run.ExitError
-	if !errors.As(err, &exit) {
-		return err
+	if !errors.As(err, &exit) || errors.Is(err, context.Canceled) {
+		return notStarted(err)
 	}
-	if strings.Contains(exit.Stderr, "no space left on device") {
-		return fmt.Errorf("go list: %w", syscall.ENOSPC)
+	if err := machineFault("go list", exit); err != nil {
+		return err
 	}
 	for _, sign := range []string{"proxyconnect", "dial tcp", "connection refused", "no such host", "i/o timeout"} {
 		if strings.Contains(exit.Stderr, sign) {
@@ -182,7 +181,7 @@ func snapshot(repo string, files []string, dir string, mtime time.Time) (string,
 	content := make(map[string][]byte, len(files))
 	names := make([]string, 0, len(files))
 	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(f)))
+		data, err := readRegular(filepath.Join(repo, filepath.FromSlash(f)))
 		if err != nil {
 			return "", err
 		}
@@ -208,4 +207,16 @@ func snapshot(repo string, files []string, dir string, mtime time.Time) (string,
 		return "", err
 	}
 	return "t1:" + strings.TrimPrefix(sum, "h1:"), nil
+}
+
+// readRegular reads a file; a named pipe or a device would be waited for.
+func readRegular(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }

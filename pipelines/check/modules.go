@@ -123,7 +123,8 @@ func (c *Component) readLicense(dir string, scanner *licensecheck.Scanner) error
 	}
 	var ids []string
 	for _, e := range entries {
-		if !e.Type().IsRegular() || strings.HasSuffix(e.Name(), ".go") || !licenseFile.MatchString(e.Name()) && !noticeFile.MatchString(e.Name()) {
+		// LICENSE.docs is for a project's documents, which we do not take.
+		if !e.Type().IsRegular() || strings.HasSuffix(e.Name(), ".go") || e.Name() == "LICENSE.docs" || !licenseFile.MatchString(e.Name()) && !noticeFile.MatchString(e.Name()) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
