@@ -119,7 +119,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	w := &workTree{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
 	done, err := w.prepare(ctx)
 	if err != nil {
-		return nil, w.removed(err)
+		return nil, err
 	}
 	defer done()
 	c, err := o.component(ctx, w)

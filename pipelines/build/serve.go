@@ -78,8 +78,9 @@ func (w *workTree) prepare(ctx context.Context) (done func(), err error) {
 		return nil, err
 	}
 	if err := w.copy(ctx); err != nil {
+		err = w.removed(store.Explain(err, w.cache.Dir))
 		done()
-		return nil, store.Explain(err, w.cache.Dir)
+		return nil, err
 	}
 	return done, nil
 }
