@@ -7,13 +7,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
+	"os"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
+	"github.com/1bit-MONSTER/engine/pipelines/toolchain"
 )
 
 // A Space is a key space: what was built with less than all walls never stands
@@ -60,7 +60,8 @@ func (in *Inputs) Key() (store.Key, error) {
 
 // inputsOf collects the inputs of a recipe from the locks. A pin that is not
 // verified, or an input that has no sum, is an error: nothing else is built.
-func inputsOf(set *pins.Set, r *Recipe, cpu CPU, space Space, keys map[string]store.Key) (*Inputs, error) {
+func (o PlanOptions) inputs(r *Recipe, cpu CPU, keys map[string]store.Key) (*Inputs, error) {
+	set, space := o.Set, o.Space
 	in := &Inputs{Recipe: r.Name, CPU: cpu, Space: space, Outputs: r.Outputs}
 	var err error
 	if in.Env, in.Steps, err = r.expand(set, cpu); err != nil {
@@ -89,16 +90,41 @@ func inputsOf(set *pins.Set, r *Recipe, cpu CPU, space Space, keys map[string]st
 		}
 		in.Needs = append(in.Needs, Sum{name, string(key)})
 	}
+	in.Epoch = epoch.Unix()
+	if space == HostTools {
+		if in.Toolchain, err = o.hostTools(r); err != nil {
+			return nil, fmt.Errorf("recipe %s: %w", r.Name, err)
+		}
+		return in, nil
+	}
 	p, err := verified(set, r.Toolchain)
 	if err != nil {
 		return nil, fmt.Errorf("recipe %s: %w", r.Name, err)
 	}
-	in.Toolchain = Sum{r.Toolchain, ToolchainSum(p)}
-	if len(r.Pins) == 0 {
-		epoch = p.Lock.Date
+	sum, err := toolchain.Sum(p)
+	if err != nil {
+		return nil, fmt.Errorf("recipe %s: %w", r.Name, err)
 	}
-	in.Epoch = epoch.Unix()
+	in.Toolchain = Sum{r.Toolchain, sum}
+	if len(r.Pins) == 0 {
+		in.Epoch = p.Lock.Date.Unix()
+	}
 	return in, nil
+}
+
+// hostTools is the machine's own tools in the place of a toolchain.
+func (o PlanOptions) hostTools(r *Recipe) (Sum, error) {
+	if len(r.Tools) == 0 {
+		return Sum{}, verdict.Usagef("it is not built with the machine's tools")
+	}
+	digest, missing, err := toolchain.HostTools(o.Context, o.ToolMemory, os.Getenv("PATH"), r.Tools)
+	if err != nil {
+		return Sum{}, err
+	}
+	if len(missing) > 0 {
+		return Sum{}, &toolchain.MissingTools{Tools: missing}
+	}
+	return Sum{string(HostTools), digest}, nil
 }
 
 // verified returns a pin whose lock may be built from.
@@ -119,23 +145,6 @@ func sourceSum(p *pins.Pin) string {
 		return p.Lock.Patched.Sum
 	}
 	return p.Lock.Sum
-}
-
-// ToolchainSum is the digest of a toolchain pin: its sum, or one over the
-// files that it is made of.
-func ToolchainSum(p *pins.Pin) string {
-	if p.Lock.Sum != "" {
-		return p.Lock.Sum
-	}
-	if p.Lock.Digest != "" {
-		return p.Lock.Digest
-	}
-	var lines []string
-	for _, f := range p.Lock.Files {
-		lines = append(lines, f.SHA256+"  "+f.Name+" "+f.Version+"\n")
-	}
-	slices.Sort(lines)
-	return fmt.Sprintf("in:%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
 }
 
 // downloadsOf returns a pin's inputs that are given to the build.

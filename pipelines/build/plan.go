@@ -4,6 +4,7 @@
 package build
 
 import (
+	"context"
 	"errors"
 
 	"github.com/1bit-MONSTER/engine/internal/store"
@@ -40,10 +41,12 @@ const (
 
 // PlanOptions say what to plan.
 type PlanOptions struct {
-	Set   *pins.Set
-	Store *store.Store
-	CPU   CPU // empty: each recipe's default
-	Space Space
+	Context    context.Context // of the look at the machine's tools
+	ToolMemory string          // a file that remembers those
+	Set        *pins.Set
+	Store      *store.Store
+	CPU        CPU // empty: each recipe's default
+	Space      Space
 	// Serve gives the inputs of what is built from this work tree.
 	Serve func(*Recipe) (*Inputs, error)
 }
@@ -107,7 +110,7 @@ func (o PlanOptions) component(r *Recipe, keys map[string]store.Key) (*PlannedCo
 	if r.WorkTree != "" {
 		c.Inputs, c.err = o.Serve(r)
 	} else {
-		c.Inputs, c.err = inputsOf(o.Set, r, cpu, o.Space, keys)
+		c.Inputs, c.err = o.inputs(r, cpu, keys)
 	}
 	if c.err == nil {
 		c.Key, c.err = c.Inputs.Key()

@@ -28,6 +28,8 @@ type Recipe struct {
 	WorkTree  string   `json:"work-tree,omitempty"` // a Go package of this repository whose sources are at /src/engine
 	Toolchain string   `json:"toolchain"`           // a pin: its root file system, or the Go toolchain
 
+	Tools []string `json:"tools,omitempty"` // the programs that --host-tools takes from the machine instead
+
 	CPUs  []CPU    `json:"cpus,omitempty"` // for which it can be built, the default first; none: it does not matter
 	Env   []string `json:"env,omitempty"`
 	Steps []Step   `json:"steps"`

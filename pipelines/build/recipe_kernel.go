@@ -10,7 +10,7 @@ func linuxRecipe() *Recipe {
 	with := func(args ...string) []string { return append(make[:len(make):len(make)], args...) }
 	return &Recipe{
 		Name: "linux", What: "the kernel with amdxdna and amdgpu, as Debian packages",
-		Pins: []string{"linux"}, Toolchain: "debian-trixie-kernel",
+		Pins: []string{"linux"}, Toolchain: "debian-kernel-build",
 		Steps: []Step{
 			{Name: "config", Args: with("defconfig", "kvm_guest.config")},
 			{Name: "options", Dir: "/build/linux", Args: []string{
@@ -25,8 +25,7 @@ func linuxRecipe() *Recipe {
 			{Name: "packages", Args: with("bindeb-pkg")},
 			{Name: "collect", Dir: "/build", Args: []string{"find", ".", "-maxdepth", "1", "-name", "*.deb", "-exec", "cp", "-t", "/out", "{}", "+"}},
 		},
-		Outputs:     []string{"*.deb"},
-		Licenses:    []string{"GPL-2.0: whoever passes the packages on owes the sources"},
-		Unavailable: "it needs a root file system with clang and the kernel's build tools (pin debian-trixie-kernel, which does not exist yet)",
+		Outputs:  []string{"*.deb"},
+		Licenses: []string{"GPL-2.0: whoever passes the packages on owes the sources"},
 	}
 }

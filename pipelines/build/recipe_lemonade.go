@@ -6,7 +6,7 @@ package build
 func lemonadeRecipe() *Recipe {
 	return &Recipe{
 		Name: "lemonade", What: "Lemonade's server and command line, with the backend onebit",
-		Pins: []string{"lemonade"}, Toolchain: debianBuild, CPUs: []CPU{X8664V3},
+		Pins: []string{"lemonade"}, Toolchain: debianBuild, CPUs: []CPU{X8664V3}, Tools: cTools,
 		Steps: []Step{
 			{Name: "configure", Args: []string{
 				"cmake", "-S", "/src/lemonade", "-B", "/build/lemonade", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",

@@ -9,6 +9,9 @@ const debianBuild = "debian-bookworm-build"
 // ggmlPrograms are the programs of llama.cpp that we ship of each build.
 var ggmlPrograms = []string{"llama-server", "llama-bench"}
 
+// cTools are the programs that builds of C and C++ with CMake start.
+var cTools = []string{"cmake", "ninja", "gcc-12", "g++-12", "ld", "install", "mkdir"}
+
 // cFlags make compiler output independent of where sources and build lie, and
 // name the processor.
 const cFlags = "-march={cpu} -ffile-prefix-map=/src/=/ -ffile-prefix-map=/build/=/ -gno-record-gcc-switches"
@@ -50,7 +53,7 @@ func llamaVulkanRecipe() *Recipe {
 	const pin = "llama-vulkan"
 	return &Recipe{
 		Name: "llama-vulkan", What: "llama-server and llama-bench for Vulkan",
-		Pins: []string{pin}, Toolchain: debianBuild, CPUs: []CPU{X8664V3},
+		Pins: []string{pin}, Toolchain: debianBuild, CPUs: []CPU{X8664V3}, Tools: append(cTools[:len(cTools):len(cTools)], "glslc"),
 		Steps: ggmlSteps(append(ggmlCMake(pin, "/build/llama"),
 			"-DGGML_VULKAN=ON", "-DLLAMA_BUILD_UI=OFF", "-DLLAMA_USE_PREBUILT_UI=OFF")),
 		Outputs: ggmlOutputs(),
@@ -61,7 +64,7 @@ func leanRecipe() *Recipe {
 	const pin = "rocmfpx"
 	return &Recipe{
 		Name: "lean", What: "ROCmFPX's llama-server and llama-bench for Vulkan",
-		Pins: []string{pin}, Toolchain: debianBuild, CPUs: []CPU{X8664V3},
+		Pins: []string{pin}, Toolchain: debianBuild, CPUs: []CPU{X8664V3}, Tools: append(cTools[:len(cTools):len(cTools)], "glslc"),
 		Steps: ggmlSteps(append(ggmlCMake(pin, "/build/llama"),
 			"-DGGML_VULKAN=ON", "-DLLAMA_BUILD_WEBUI=OFF", "-DLLAMA_USE_PREBUILT_WEBUI=OFF")),
 		Outputs: ggmlOutputs(),

@@ -8,7 +8,7 @@ package build
 func xdnaRecipe() *Recipe {
 	return &Recipe{
 		Name: "xdna", What: "XRT and the XDNA shim, the NPU's user space",
-		Pins: []string{"xdna-driver", "xrt"}, Toolchain: debianBuild, CPUs: []CPU{X8664V3},
+		Pins: []string{"xdna-driver", "xrt"}, Toolchain: debianBuild, CPUs: []CPU{X8664V3}, Tools: cTools,
 		Steps: []Step{
 			{Name: "configure XRT", Args: []string{
 				"cmake", "-S", "/src/xrt/src", "-B", "/build/xrt", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
