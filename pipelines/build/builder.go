@@ -43,6 +43,8 @@ type Builder struct {
 	Live     io.Writer // gets the log as it comes; nil: nobody does
 	CPUs     int       // that a step may use; 0: all
 
+	Paranoid bool // read again what the store has, and build it anew when it is damaged
+
 	tree *workTree // what the recipe serve is built from
 
 }
@@ -84,6 +86,11 @@ func (b *Builder) one(ctx context.Context, c *PlannedComponent, made map[string]
 	if err != nil {
 		return nil, err
 	}
+	if b.Paranoid {
+		if err := b.distrust(ctx, c.Key); err != nil {
+			return nil, err
+		}
+	}
 	e, err := b.Store.Put(ctx, c.Key, store.Maker{
 		Kind: "output",
 		Name: c.Name,
@@ -102,6 +109,18 @@ func (b *Builder) one(ctx context.Context, c *PlannedComponent, made map[string]
 	}
 	built.Sum, built.Size, built.Path = e.Sum, e.Size, e.Path
 	return built, nil
+}
+
+// distrust reads an entry again and removes it when it is not as it was.
+func (b *Builder) distrust(ctx context.Context, key store.Key) error {
+	if _, err := b.Store.Get(key); err != nil {
+		return nil // absent; or damaged, which Put finds
+	}
+	if d := b.Store.Verify(key); d != nil {
+		b.Progress.Step("%s is damaged in the store (%s): building it again", key, strings.Join(d.Why, "; "))
+		return b.Store.Remove(ctx, key)
+	}
+	return nil
 }
 
 // fill runs the recipe's steps and leaves the component at dir, with the log

@@ -39,19 +39,21 @@ type Options struct {
 	Go    GoPin
 
 	NoSandbox bool // build in plain sight of the machine; marked, never released
+	Paranoid  bool // read again what is taken from the store
 	Progress  *progress.Reporter
 }
 
 // A Result is what a build left.
 type Result struct {
-	Archive   string `json:"archive"` // its path
-	SHA256    string `json:"sha256"`
-	Size      int64  `json:"size"`
-	UpToDate  bool   `json:"up-to-date"` // nothing was to do
-	Hit       bool   `json:"hit"`        // the component was in the store
-	Version   string `json:"version"`
-	Component string `json:"component"` // t1: of its files
-	Source    string `json:"source"`
+	Archive   string    `json:"archive"` // its path
+	SHA256    string    `json:"sha256"`
+	Size      int64     `json:"size"`
+	UpToDate  bool      `json:"up-to-date"` // nothing was to do
+	Hit       bool      `json:"hit"`        // the component was in the store
+	Version   string    `json:"version"`
+	Component string    `json:"component"` // t1: of its files
+	Key       store.Key `json:"key"`       // the component's in the store
+	Source    string    `json:"source"`
 	Commit
 }
 
@@ -100,7 +102,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	if st, err := os.Stat(o.Out); err == nil && !st.IsDir() {
 		return nil, verdict.Usagef("%s is a file: name a folder with --out", o.Out)
 	}
-	if r := upToDate(ctx, o); r != nil {
+	if r := upToDate(ctx, o); r != nil && !o.Paranoid {
 		return r, nil
 	}
 	st, err := o.Cache.Store()
@@ -112,7 +114,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer lock.Unlock()
-	if r := upToDate(ctx, o); r != nil {
+	if r := upToDate(ctx, o); r != nil && !o.Paranoid {
 		return r, nil // somebody else built it while we waited
 	}
 	begun := now()
@@ -157,7 +159,7 @@ func (o Options) component(ctx context.Context, w *workTree) (*Built, error) {
 	if planned.Key, err = planned.Inputs.Key(); err != nil {
 		return nil, err
 	}
-	b := &Builder{Store: w.store, Cache: o.Cache, Runner: runner, Progress: o.Progress, tree: w}
+	b := &Builder{Store: w.store, Cache: o.Cache, Runner: runner, Progress: o.Progress, Paranoid: o.Paranoid, tree: w}
 	return b.one(ctx, planned, nil)
 }
 
@@ -181,7 +183,7 @@ func pack(ctx context.Context, o Options, c *Built, w *workTree) (*Result, error
 	top := fmt.Sprintf("1bit-%s-%s", w.version, platform)
 	r := &Result{
 		Archive: filepath.Join(o.Out, top+".tar.zst"), Hit: c.Hit, Version: w.version,
-		Component: c.Sum, Source: w.source, Commit: commitOf(ctx, o.Repo, w.list.files),
+		Component: c.Sum, Key: c.Key, Source: w.source, Commit: commitOf(ctx, o.Repo, w.list.files),
 	}
 	files, err := payload(o, c, w, r.Commit)
 	if err != nil {
