@@ -138,8 +138,8 @@ func (b *Builder) fill(ctx context.Context, c *PlannedComponent, made map[string
 			return nil, err
 		}
 	}
-	if job.Root == "" {
-		job.Root = root // nothing but the mounts
+	if c.Recipe.WorkTree != "" {
+		job.Root = root // Go needs nothing but the mounts
 	}
 	log, err := b.log(c)
 	if err != nil {

@@ -6,6 +6,8 @@ package build
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -45,7 +47,8 @@ type PlanOptions struct {
 	ToolMemory string          // a file that remembers those
 	Set        *pins.Set
 	Store      *store.Store
-	CPU        CPU // empty: each recipe's default
+	Recipes    []*Recipe // each after those that it needs; nil: Recipes()
+	CPU        CPU       // empty: each recipe's default
 	Space      Space
 	// Serve gives the inputs of what is built from this work tree.
 	Serve func(*Recipe) (*Inputs, error)
@@ -55,15 +58,18 @@ type PlanOptions struct {
 // a processor that a recipe does not name are usage errors; what a pin lacks
 // is told in the plan.
 func MakePlan(o PlanOptions, names ...string) (*Plan, error) {
+	if o.Recipes == nil {
+		o.Recipes = Recipes()
+	}
 	wanted := map[string]bool{}
 	for _, name := range names {
-		if err := want(name, wanted, nil); err != nil {
+		if err := o.want(name, wanted, nil); err != nil {
 			return nil, err
 		}
 	}
 	keys := map[string]store.Key{}
 	p := &Plan{}
-	for _, r := range Recipes() {
+	for _, r := range o.Recipes {
 		if !wanted[r.Name] {
 			continue
 		}
@@ -79,20 +85,18 @@ func MakePlan(o PlanOptions, names ...string) (*Plan, error) {
 	return p, nil
 }
 
-// want marks a recipe and what it needs, and refuses a cycle.
-func want(name string, wanted map[string]bool, path []string) error {
-	r, err := FindRecipe(name)
+// want marks a recipe and what it needs, and refuses a circle.
+func (o PlanOptions) want(name string, wanted map[string]bool, path []string) error {
+	r, err := find(o.Recipes, name)
 	if err != nil {
 		return err
 	}
-	for _, above := range path {
-		if above == name {
-			return verdict.Failf("recipes need each other in a circle: %v", append(path, name))
-		}
+	if slices.Contains(path, name) {
+		return verdict.Failf("recipes need each other in a circle: %s", strings.Join(append(path, name), " -> "))
 	}
 	wanted[name] = true
 	for _, need := range r.Needs {
-		if err := want(need, wanted, append(path, name)); err != nil {
+		if err := o.want(need, wanted, append(path, name)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package build
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
@@ -89,18 +90,17 @@ func Recipes() []*Recipe {
 }
 
 // FindRecipe returns the recipe of that name, or a usage error.
-func FindRecipe(name string) (*Recipe, error) {
-	all := Recipes()
+func FindRecipe(name string) (*Recipe, error) { return find(Recipes(), name) }
+
+func find(all []*Recipe, name string) (*Recipe, error) {
+	var names []string
 	for _, r := range all {
 		if r.Name == name {
 			return r, nil
 		}
+		names = append(names, r.Name)
 	}
-	names := make([]string, len(all))
-	for i, r := range all {
-		names[i] = r.Name
-	}
-	return nil, verdict.Usagef("there is no recipe %q; there are %v", name, names)
+	return nil, verdict.Usagef("there is no component %q: there are %s", name, strings.Join(names, ", "))
 }
 
 // RecipePins returns the pins that each component is built from, toolchain and
