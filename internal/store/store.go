@@ -251,6 +251,10 @@ func (s *Store) workspace() (string, func(), error) {
 		if err != nil {
 			return "", nil, err
 		}
+		if lock != nil && !lock.At(work+".lock") {
+			lock.Unlock() // a sweep removed it: the next would make, and take, another one of that name
+			lock = nil
+		}
 		if lock == nil && try < 10 {
 			continue // a sweep was faster than our lock
 		}
