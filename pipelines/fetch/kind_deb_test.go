@@ -288,7 +288,7 @@ func TestDebFetchGone(t *testing.T) {
 	}
 	_, err := debKind{}.fetch(t.Context(), w.e, p)
 	var gone *httpget.NotFound
-	wantError(t, err, verdict.Fail, "that version no more", "dist pins update debs")
+	wantError(t, err, verdict.Infra, "that version no more", "dist pins update debs")
 	if !errors.As(err, &gone) {
 		t.Errorf("%v", err)
 	}
