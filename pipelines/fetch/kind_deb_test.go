@@ -351,3 +351,16 @@ func TestRealDebianArchive(t *testing.T) {
 		}
 	}
 }
+
+// Other packages may be named, or needed, without a new point release: whether
+// a lock is still right is known after solving only.
+func TestDebIsNeverCurrentUnsolved(t *testing.T) {
+	p := debPin("tool")
+	p.Lock = &pins.Lock{Version: "12.15", Files: []pins.File{{Name: "tool", SHA256: strings.Repeat("0", 64)}}}
+	if p.State() != pins.Verified {
+		t.Fatalf("the pin is %s", p.State())
+	}
+	if current(p, &Candidate{Version: "12.15"}) {
+		t.Error("a lock of packages is taken for current by its version")
+	}
+}
