@@ -42,7 +42,7 @@ func compare(a, b *store.Entry, filesA, filesB []store.File, exceptions []Except
 			d.What = []string{fmt.Sprintf("mode %s, then %s", f.Mode, g.Mode)}
 		case f.SHA256 != g.SHA256:
 			var err error
-			if d.What, err = parts(filepath.Join(a.Path, f.Path), filepath.Join(b.Path, f.Path)); err != nil {
+			if d.What, err = partsOf(filepath.Join(a.Path, f.Path), filepath.Join(b.Path, f.Path)); err != nil {
 				return nil, err
 			}
 		default:
@@ -64,9 +64,9 @@ func compare(a, b *store.Entry, filesA, filesB []store.File, exceptions []Except
 	return diffs, nil
 }
 
-// parts says where two files differ: by ELF section, by archive member, or at
+// partsOf says where two files differ: by ELF section, by archive member, or at
 // which byte first.
-func parts(a, b string) ([]string, error) {
+func partsOf(a, b string) ([]string, error) {
 	x, err := os.ReadFile(a)
 	if err != nil {
 		return nil, err
