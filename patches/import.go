@@ -45,6 +45,8 @@ type Imported struct {
 	Dropped []string `json:"dropped,omitempty"`
 
 	trees []git.ID
+	lock  *pins.Lock        // the pin's new lock, when it moves together with the stack
+	extra map[string][]byte // further files of the folder
 }
 
 // Import makes a new stack of the commits of a branch, and writes its files
@@ -265,7 +267,12 @@ func firstDifference(a, b []byte) (line int, differs bool) {
 func (r *Repository) write(ctx context.Context, repo *git.Repo, im *Imported) error {
 	s := im.Stack
 	pin := r.PinOf(s.Name)
-	u := Update{Stack: s}
+	u := Update{Stack: s, Extra: im.extra}
+	if pin != nil && im.lock != nil {
+		moved := *pin
+		moved.Lock = im.lock
+		pin = &moved
+	}
 	switch {
 	case pin == nil:
 		s.Series.Base = s.Base

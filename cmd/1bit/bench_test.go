@@ -38,6 +38,16 @@ func BenchmarkVersion(b *testing.B) {
 	}
 }
 
+// BenchmarkDevices: without asking a llama-server what it lists.
+func BenchmarkDevices(b *testing.B) {
+	path := built(b)
+	for b.Loop() {
+		if err := exec.Command(path, "devices", "--no-vulkan").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkServeStart: from exec until it listens, for a model with a
 // vocabulary of 150,000 tokens; and what it then holds in memory while it
 // serves and nobody asks.
@@ -53,6 +63,7 @@ func BenchmarkServeStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	resident := 0
+	b.Setenv("XDG_CACHE_HOME", dir)
 	for b.Loop() {
 		serve := exec.Command(path, "serve", "-m", model, "-p", "0", "--device", "cpu", "--llama-server", fake)
 		stderr, err := serve.StderrPipe()

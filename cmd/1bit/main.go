@@ -16,7 +16,7 @@ import (
 
 func main() { os.Exit(run()) }
 
-func run() int { return cli.Main(newRoot(), exitCode) }
+func run() int { return cli.MainArgs(newRoot(), exitCode, spelled(os.Args[1:])) }
 
 // exitCode: 0 as it should be, 2 a command line that can not be understood, 1
 // everything else.
@@ -35,7 +35,7 @@ func exitCode(err error) int {
 func newRoot() *cobra.Command {
 	root := cli.New("1bit", "Serve models with the 1bit engine", rootLong)
 	cli.ErrorsNameCommand(root)
-	return cli.Group(root, newServe(), newVersion())
+	return cli.Group(root, newServe(), newDevices(), newDoctor(), newVersion(), newMan())
 }
 
 const rootLong = `1bit serves models with the 1bit engine, over the OpenAI HTTP API.

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -100,7 +101,7 @@ func busyPort(ts *testscript.TestScript, neg bool, args []string) {
 func get(ts *testscript.TestScript, neg bool, args []string) {
 	var last string
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		resp, err := http.Get(args[0])
+		resp, err := fetch(ts, args[0])
 		if err != nil {
 			last = err.Error()
 			continue
@@ -112,6 +113,19 @@ func get(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s did not answer with %s in 30 s; last: %s", args[0], args[1], last)
+}
+
+// fetch gets a URL, or unix:SOCKET:PATH.
+func fetch(ts *testscript.TestScript, url string) (*http.Response, error) {
+	rest, ok := strings.CutPrefix(url, "unix:")
+	if !ok {
+		return http.Get(url)
+	}
+	socket, path, _ := strings.Cut(rest, ":")
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return net.Dial("unix", ts.MkAbs(socket))
+	}}}
+	return client.Get("http://1bit" + path)
 }
 
 // signalParent KILL|TERM|INT RECORD sends a signal to the parent of the recorded

@@ -36,7 +36,8 @@ It is only read.`,
 	}
 	cmd.PersistentFlags().String("git-dir", "", "repository with the commits of the upstream (default: the one in the cache)")
 	return cli.Group(cmd, newPatchesList(), newPatchesShow(), newPatchesCheck(), newPatchesImport(), newPatchesExport(), newPatchesApply(),
-		newPatchesEdit(), newPatchesRefresh(), newPatchesDrop(), newPatchesLock(), newPatchesPublish())
+		newPatchesEdit(), newPatchesRefresh(), newPatchesDrop(), newPatchesLock(), newPatchesPublish(),
+		newPatchesRebase(), newPatchesBisect(), newPatchesReplay(), newPatchesReport())
 }
 
 // openPatches opens the repository of the command; close it when write is set.

@@ -33,6 +33,9 @@ type Command struct {
 	Env  []string
 	Log  io.Writer              // gets each line that the program writes, if not nil
 	Drop func(line []byte) bool // lines to forget, if not nil
+
+	Stdin  *os.File // what the program reads; nil: nothing
+	Stdout *os.File // where its standard output goes; nil: where its errors go, to Log
 }
 
 // A Child is a running or ended program.
@@ -51,7 +54,7 @@ type Child struct {
 // something that it left and that escaped its process group.
 const outputDelay = time.Second
 
-// Start starts the program. Its standard input is empty.
+// Start starts the program.
 func Start(c Command) (*Child, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -65,6 +68,12 @@ func Start(c Command) (*Child, error) {
 	}
 	ch.cmd.Env = append([]string{}, c.Env...) // never nil: that would inherit
 	ch.cmd.Stdout, ch.cmd.Stderr = w, w
+	if c.Stdout != nil {
+		ch.cmd.Stdout = c.Stdout
+	}
+	if c.Stdin != nil {
+		ch.cmd.Stdin = c.Stdin
+	}
 	prepare(ch.cmd)
 	started := make(chan error)
 	go ch.live(started, w)

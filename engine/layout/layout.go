@@ -13,9 +13,23 @@ const (
 	Binary      = "1bit"
 	LlamaServer = "llama-server"
 	NPU         = "1bit-npu"
+	ZINC        = "zinc"
+	MLX         = "mlx-server"
+	Laya        = "laya"
 	Manifest    = "manifest.json"
 	License     = "LICENSE"
 	Notice      = "NOTICE"
+
+	LibHSA = "libhsa-runtime64.so.1" // beside the HRX build, in HSADirs
+)
+
+// Builds of llama-server, one folder each.
+const (
+	Vulkan     = "vulkan"
+	HRX        = "hrx"
+	LeanVulkan = "lean-vulkan"
+	LeanROCm   = "lean-rocm"
+	CPU        = "cpu"
 )
 
 // Exe returns the file name of a program on the operating system goos.
@@ -27,18 +41,32 @@ func Exe(program, goos string) string {
 }
 
 // LlamaDirs returns the folders, slash-separated and relative to the binary's,
-// in which the llama-server for a device (a name of package devices) may lie,
-// best first: the build for that device, then one that can do several, then
-// beside the binary.
-func LlamaDirs(device string) []string {
-	var dirs []string
-	switch device {
-	case "vulkan", "hrx":
-		dirs = append(dirs, path.Join(device, "llama", "bin"))
-	case "rocm":
-		dirs = append(dirs, "lean/llama-rocm/bin")
-	case "cpu":
-		dirs = append(dirs, "cpu/llama/bin", "vulkan/llama/bin")
+// in which a build of llama-server may lie, best first. A build that only
+// some other program can stand in for ends with the folders of any llama-server.
+func LlamaDirs(build string) []string {
+	switch build {
+	case Vulkan, HRX:
+		return []string{path.Join(build, "llama", "bin"), "llama/bin", "."}
+	case LeanVulkan:
+		return []string{"lean/llama/bin"}
+	case LeanROCm:
+		return []string{"lean/llama-rocm/bin"}
 	}
-	return append(dirs, "llama/bin", ".")
+	return []string{"cpu/llama/bin", "vulkan/llama/bin", "llama/bin", "."}
 }
+
+// Dirs returns the folders in which another program may lie, best first.
+func Dirs(program string) []string {
+	switch program {
+	case ZINC:
+		return []string{"zinc/vulkan/bin", "zinc/rocm/bin", "zinc/cuda/bin", "."}
+	case MLX:
+		return []string{"mlx/bin", "."}
+	case Laya:
+		return []string{"laya/bin", "."}
+	}
+	return []string{"."}
+}
+
+// HSADirs returns the folders in which the distribution's HSA runtime may lie.
+func HSADirs() []string { return []string{"hrx/llama/bin", "hrx/llama/lib", "hrx/lib"} }

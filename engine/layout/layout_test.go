@@ -7,24 +7,30 @@ import (
 	"path"
 	"strings"
 	"testing"
-
-	"github.com/1bit-MONSTER/engine/engine/devices"
 )
 
-func TestLlamaDirs(t *testing.T) {
-	for _, d := range devices.All() {
-		dirs := LlamaDirs(string(d))
-		if len(dirs) == 0 || dirs[len(dirs)-1] != "." {
-			t.Errorf("%s: %q does not end beside the binary", d, dirs)
+func TestDirs(t *testing.T) {
+	all := map[string][]string{"hsa": HSADirs()}
+	for _, build := range []string{Vulkan, HRX, LeanVulkan, LeanROCm, CPU} {
+		all[build] = LlamaDirs(build)
+	}
+	for _, program := range []string{NPU, ZINC, MLX, Laya} {
+		all[program] = Dirs(program)
+	}
+	for name, dirs := range all {
+		if len(dirs) == 0 {
+			t.Errorf("%s: nowhere", name)
 		}
 		for _, dir := range dirs {
 			if path.IsAbs(dir) || strings.HasPrefix(path.Clean(dir), "..") || path.Clean(dir) != dir {
-				t.Errorf("%s: %q leaves the distribution", d, dir)
+				t.Errorf("%s: %q leaves the distribution", name, dir)
 			}
 		}
 	}
-	if got := LlamaDirs(string(devices.Vulkan))[0]; got != "vulkan/llama/bin" {
-		t.Errorf("vulkan: %q", got)
+	for build, want := range map[string]string{Vulkan: "vulkan/llama/bin", HRX: "hrx/llama/bin", LeanVulkan: "lean/llama/bin", LeanROCm: "lean/llama-rocm/bin"} {
+		if got := LlamaDirs(build)[0]; got != want {
+			t.Errorf("%s: %q", build, got)
+		}
 	}
 }
 

@@ -4,16 +4,14 @@
 package route
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/1bit-MONSTER/engine/engine/devices"
+	"github.com/1bit-MONSTER/engine/engine/layout"
 )
 
 func TestProgramIsFoundInOrder(t *testing.T) {
@@ -30,25 +28,26 @@ func TestProgramIsFoundInOrder(t *testing.T) {
 		}
 		return "", errors.New("not in PATH")
 	}
-	find := func(want string, r Request) {
+	find := func(want, build string, r Request) {
 		t.Helper()
-		if r.Device == "" {
-			r.Device = devices.Vulkan
-		}
-		if got, err := llamaServer.find(r, h); err != nil || got != want {
+		if got, err := llama(build, Model{}).find(r, h, devices.Vulkan); err != nil || got != want {
 			t.Errorf("found %q, %v; want %q", got, err, want)
 		}
 	}
-	find(flagged, Request{LlamaServer: flagged})
-	find(inPath, Request{LlamaServer: "llama-server"}) // a bare name is looked up
-	find(variable, Request{})
+	find(flagged, layout.Vulkan, Request{LlamaServer: flagged})
+	find(inPath, layout.Vulkan, Request{LlamaServer: "llama-server"}) // a bare name is looked up
+	find(variable, layout.Vulkan, Request{})
 	h.Getenv = host(nil).Getenv
-	find(vulkan, Request{})
-	find(vulkan, Request{Device: devices.CPU})
+	find(vulkan, layout.Vulkan, Request{})
+	find(vulkan, layout.CPU, Request{})
+	find(beside, layout.HRX, Request{})
 	os.Remove(vulkan)
-	find(beside, Request{})
+	find(beside, layout.Vulkan, Request{})
 	os.Remove(beside)
-	find(inPath, Request{})
+	find(inPath, layout.Vulkan, Request{})
+	if _, err := llama(layout.LeanVulkan, Model{}).find(Request{}, h, devices.Vulkan); err == nil {
+		t.Error("PATH's llama-server is no lean build")
+	}
 }
 
 func TestProgramIsNotFound(t *testing.T) {
@@ -58,7 +57,7 @@ func TestProgramIsNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, flag, env, want string }{
-		{"nowhere", "", "", "no llama-server beside this program or in PATH: install llama.cpp (Debian's package is llama.cpp-tools), or give its path with --llama-server or ONEBIT_LLAMA_SERVER"},
+		{"nowhere", "", "", "--device cpu: not in this build: there is no cpu/llama/bin/llama-server beside this program or in PATH: install llama.cpp (Debian's package is llama.cpp-tools), or give its path with --llama-server or ONEBIT_LLAMA_SERVER"},
 		{"absent", dir + "/absent", "", "--llama-server " + dir + "/absent: no such file or directory; give the path of a llama-server"},
 		{"a folder", dir, "", "--llama-server " + dir + ": is a directory; give the path of a llama-server"},
 		{"not executable", "", plain, "ONEBIT_LLAMA_SERVER " + plain + ": is not executable; give the path of a llama-server"},
@@ -68,7 +67,7 @@ func TestProgramIsNotFound(t *testing.T) {
 		if c.env != "" {
 			env["ONEBIT_LLAMA_SERVER"] = c.env
 		}
-		_, err := llamaServer.find(Request{Device: devices.CPU, LlamaServer: c.flag}, host(env))
+		_, err := Find(devices.CPU, Request{LlamaServer: c.flag}, host(env))
 		var missing *NotFound
 		if !errors.As(err, &missing) || err.Error() != c.want {
 			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
@@ -76,65 +75,57 @@ func TestProgramIsNotFound(t *testing.T) {
 	}
 }
 
-func TestAuto(t *testing.T) {
-	m := model(t)
-	server := writeProgram(t, filepath.Join(t.TempDir(), "llama-server"))
-	for _, c := range []struct {
-		name string
-		gpu  bool
-		list []string
-		err  error
-		want devices.Name
-	}{
-		{"no GPU", false, []string{"Vulkan0"}, nil, devices.CPU},
-		{"a GPU that is listed", true, []string{"Vulkan0"}, nil, devices.Vulkan},
-		{"a GPU that is not listed", true, nil, nil, devices.CPU},
-		{"another back-end's GPU", true, []string{"ROCm0"}, nil, devices.CPU},
-		{"a program without a list", true, nil, errors.New("exit status 1"), devices.CPU},
+// TestNotInThisBuild: each device names what would bring its program.
+func TestNotInThisBuild(t *testing.T) {
+	for d, want := range map[devices.Name][]string{
+		devices.NPU:    {"1bit-npu", "a later release brings it"},
+		devices.Vulkan: {"vulkan/llama/bin/llama-server", "install llama.cpp", "ONEBIT_LLAMA_SERVER"},
+		devices.HRX:    {"hrx/llama/bin/llama-server", "the component llama-hrx", "--llama-server"},
+		devices.ROCm:   {"lean/llama-rocm/bin/llama-server", "the component lean-rocm brings it", "ONEBIT_LEAN_SERVER"},
+		devices.ZINC:   {"zinc/vulkan/bin/zinc", "the component zinc", "--zinc or ONEBIT_ZINC"},
+		devices.MLX:    {"mlx/bin/mlx-server", "lemon-mlx-engine is such a server", "--mlx-server or LEMONADE_MLX_SERVER"},
 	} {
-		h := host(nil)
-		h.GPU = c.gpu
-		h.List = func(context.Context, string) ([]string, error) { return c.list, c.err }
-		plan, err := New(t.Context(), Request{Model: m.Path, Device: devices.Auto, LlamaServer: server}, m, h)
-		if err != nil || plan.Device != c.want {
-			t.Errorf("%s: %s, %v", c.name, plan.Device, err)
+		r := Request{Model: write(t), Device: d}
+		if d == devices.MLX {
+			r.Model = "owner/name"
 		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	h := host(nil)
-	h.GPU = true
-	if _, err := New(ctx, Request{Device: devices.Auto, LlamaServer: server}, m, h); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		wantRefused(t, r, host(nil), append(want, "--device "+string(d)+": not in this build: ")...)
 	}
 }
 
-func TestParseDevices(t *testing.T) {
-	for _, c := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"none", "Available devices:\n  (none)\n", nil},
-		{"a software renderer", "Available devices:\n  Vulkan0: llvmpipe (LLVM 21.1.8, 256 bits) (24105 MiB, 24105 MiB free)\n", nil},
-		{"Strix Halo", "Available devices:\n  Vulkan0: AMD Radeon 8060S Graphics (RADV STRIX_HALO) (86016 MiB, 83633 MiB free)\n  Vulkan1: llvmpipe (LLVM 21.1.8, 256 bits) (1 MiB, 1 MiB free)\n", []string{"Vulkan0"}},
-		{"two back-ends, Windows", "Available devices:\r\n  ROCm0: gfx1151 (1 MiB, 1 MiB free)\r\n  Vulkan0: x (1 MiB, 0 MiB free)\r\n", []string{"ROCm0", "Vulkan0"}},
-		{"chatter", "load_backend: loaded Vulkan0: x\n", nil},
-	} {
-		if d := cmp.Diff(c.want, parseDevices(c.text)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, d)
-		}
-	}
-}
-
-func TestListDevicesAsksTheProgram(t *testing.T) {
+func TestHSA(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "llama-server")
-	script := "#!/bin/sh\n[ \"$1\" = --list-devices ] || exit 1\necho 'Available devices:'\necho '  Vulkan0: x (1 MiB, 1 MiB free)'\n"
-	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
+	rock := filepath.Join(dir, "rock")
+	deep := writeProgram(t, filepath.Join(rock, "b/c/d/e/f/libhsa-runtime64.so.1"))
+	writeProgram(t, filepath.Join(rock, "a/b/c/d/e/f/g/libhsa-runtime64.so.1")) // too deep
+	h := halo(t, nil)
+	h.TheRock = rock
+	env := func(r Request) string {
+		t.Helper()
+		r.Model, r.Device = write(t), devices.HRX
+		return strings.Join(one(t, r, h).Env, " ")
 	}
-	list, err := ListDevices(t.Context(), path)
-	if err != nil || strings.Join(list, " ") != "Vulkan0" {
-		t.Errorf("%q, %v", list, err)
+	if got := env(Request{}); got != hsaVariable+"="+deep {
+		t.Errorf("below TheRock: %s", got)
+	}
+	own := writeProgram(t, filepath.Join(h.Dir, "hrx/lib/libhsa-runtime64.so.1"))
+	if got := env(Request{}); got != hsaVariable+"="+own {
+		t.Errorf("the distribution's: %s", got)
+	}
+	if got := env(Request{LibHSA: "/x/hsa"}); got != hsaVariable+"=/x/hsa" {
+		t.Errorf("the flag's: %s", got)
+	}
+	h.Getenv = host(map[string]string{hsaVariable: "/mine", "ONEBIT_HRX_DECODE_SPLIT": "0"}).Getenv
+	if got := env(Request{Parallel: 2}); got != "GGML_HRX_DISABLE_DISPATCH=decode_split,qwen.attention" {
+		t.Errorf("the user's variable: %s", got)
+	}
+}
+
+func TestLeanIsNotTakenFromPath(t *testing.T) {
+	h := host(nil, "ROCm0")
+	server := writeProgram(t, filepath.Join(t.TempDir(), "llama-server"))
+	h.LookPath = func(string) (string, error) { return server, nil }
+	for _, d := range []devices.Name{devices.ROCm, devices.Vulkan} {
+		wantRefused(t, Request{Model: write(t), Device: d, Lean: true}, h, "--device "+string(d)+": not in this build: there is no lean/llama", "ONEBIT_LEAN_SERVER")
 	}
 }

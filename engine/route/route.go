@@ -2,79 +2,104 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package route decides how a model is served: which device, which program,
-// with which arguments and environment. It starts nothing but, for the device
-// "auto", the program's own list of devices.
+// with which arguments and environment. It starts nothing but the programs'
+// own answers about themselves (package ability).
 //
 // Devices are rows of one table (rows.go). A row says which models it takes,
 // which program it needs, what to add to its command line and environment,
-// where it shows that it is ready, and what it refuses. A device without a row
-// is refused by name.
+// where it shows that it is ready, what changes in a request, and what it
+// refuses. A device whose program is not there is refused as "not in this
+// build", with what would bring it.
 package route
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/engine/devices"
-	"github.com/1bit-MONSTER/engine/engine/gguf"
 )
 
-// A Request is what the user asked for, from the command line.
-type Request struct {
-	Model       string // path of the model file
-	Device      devices.Name
-	CtxSize     int    // tokens; 0: the program's default
-	Parallel    int    // slots; 0: the program's default
-	FlashAttn   string // on, off, auto; empty: the program's default
-	Embedding   bool
-	Reranking   bool
-	LlamaServer string // path or name; empty: look for it
-}
-
-// A Model is what the choice depends on.
-type Model struct {
-	Path   string
-	Header *gguf.Header // of the first file
-}
-
-// ReadModel reads the headers of the model at path.
-func ReadModel(path string) (Model, error) {
-	headers, err := gguf.ReadModel(path)
-	if err != nil {
-		return Model{}, err
-	}
-	return Model{Path: path, Header: headers[0]}, nil
-}
-
-// A Plan is how the model will be served.
+// A Plan is one program that will serve one model.
 type Plan struct {
-	Device  devices.Name
-	Program string   // path of the program
-	Args    []string // without --host and --port, which the caller knows
+	Role    string       // "", or "embedding" or "reranking" for a model beside the main one
+	Model   string       // path or id of the model
+	Device  devices.Name // never auto
+	Program string       // path of the program
+	Args    []string     // the element PortAt stands for the port
+	PortAt  int
 	Env     []string // NAME=value to add; what the user set is not in it
 	Ready   string   // path that answers 200 when the model is loaded
 	Forward []Forward
+	Rename  Rename
+	Keyed   bool // it takes the key of its clients in LLAMA_API_KEY
+	Notes   []string
 }
 
-// A Forward is one thing that the program answers itself.
+// A Forward is one thing that a program answers itself.
 type Forward struct {
 	Method string
 	Path   string // a pattern of http.ServeMux
 	JSON   bool   // the request's body must be JSON; a reply's model is renamed
 }
 
-// Address returns the arguments that tell the program where to listen.
-func Address(port int) []string {
-	return []string{"--host", "127.0.0.1", "--port", strconv.Itoa(port)}
+// A Rename is what becomes of the string "model" in a request.
+type Rename struct {
+	Drop bool   // it is left out
+	To   string // it is replaced, when this is not empty
+}
+
+// portMark stands in Args until the port is known.
+const portMark = "PORT"
+
+// Argv returns the arguments with the port in its place.
+func (p Plan) Argv(port int) []string {
+	args := append([]string{}, p.Args...)
+	args[p.PortAt] = strconv.Itoa(port)
+	return args
+}
+
+// A Service is all that serves one command line.
+type Service struct {
+	Main  []Plan // one, or those among which Pick chooses
+	RAG   []Plan // models for embedding and reranking beside the main one
+	Pick  Pick
+	Notes []string // what the user should know; lines without a full stop
+}
+
+// How a request finds one of several main programs.
+type How string
+
+// The ways to pick.
+const (
+	Single   How = ""         // there is one
+	Adaptive How = "adaptive" // the first one until it is busy, then the least loaded other
+	Long     How = "long"     // by the length of a conversation: short to the first, long to the second
+	Laya     How = "laya"     // by the class of a conversation
+)
+
+// A Pick says how requests are shared among the main programs.
+type Pick struct {
+	How    How
+	At     int     // Adaptive: requests at once on the first one
+	From   int     // Long: tokens from which a conversation is long
+	Policy Policy  // Laya
+	Scorer *Scorer // Laya
 }
 
 // Alias returns the name under which a model is served when the user gave
-// none: the name of its file without .gguf.
+// none: the name of its file or folder. Only .gguf and .1bp are left out.
 func Alias(model string) string {
-	return strings.TrimSuffix(filepath.Base(model), ".gguf")
+	name := filepath.Base(model)
+	for _, ext := range []string{".gguf", ".1bp"} {
+		if stem, ok := strings.CutSuffix(name, ext); ok {
+			return stem
+		}
+	}
+	return name
 }
 
 // A Refusal is a device that can not serve this request, with the reason.
@@ -85,54 +110,98 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("--device %s: %s", r.Device, r.Reason) }
 
-// New returns the plan for serving m as asked in r, on the machine h.
-func New(ctx context.Context, r Request, m Model, h Host) (Plan, error) {
+// New returns how to serve what r asks for on the machine h.
+func New(ctx context.Context, r Request, h Host) (Service, error) {
 	if err := r.check(); err != nil {
-		return Plan{}, err
+		return Service{}, err
 	}
-	if r.Device == devices.Auto {
-		d, err := auto(ctx, r, h)
-		if err != nil {
-			return Plan{}, err
-		}
-		r.Device = d
-	}
-	row, err := rowOf(r.Device)
+	m, err := ReadModel(r.Model, r.Device)
 	if err != nil {
-		return Plan{}, err
+		return Service{}, err
 	}
-	for _, refuse := range row.refuse {
-		if reason := refuse(r, m); reason != "" {
-			return Plan{}, &Refusal{r.Device, reason}
-		}
-	}
-	program, err := row.program.find(r, h)
+	recipes, err := r.recipes()
 	if err != nil {
-		return Plan{}, err
+		return Service{}, err
 	}
-	return Plan{
-		Device:  r.Device,
-		Program: program,
-		Args:    row.args(r, m),
-		Env:     missing(row.env, h.Getenv),
-		Ready:   row.ready,
-		Forward: row.forward,
-	}, nil
+	p := &planner{ctx: ctx, r: r, h: h, recipes: recipes}
+	return p.service(m)
 }
 
-// check refuses what no device can do.
-func (r Request) check() error {
-	switch {
-	case r.CtxSize < 0:
-		return fmt.Errorf("--ctx-size %d: give a number of tokens, or 0 for the model's own", r.CtxSize)
-	case r.Parallel < 0:
-		return fmt.Errorf("--parallel %d: give a number of requests, or 0 for the program's own", r.Parallel)
-	case r.Embedding && r.Reranking:
-		return fmt.Errorf("--embedding and --reranking are two uses of a model; pick one")
-	case r.FlashAttn != "" && r.FlashAttn != "on" && r.FlashAttn != "off" && r.FlashAttn != "auto":
-		return fmt.Errorf("--flash-attn %s: give on, off or auto", r.FlashAttn)
+// A planner holds what all plans of one service share.
+type planner struct {
+	ctx     context.Context
+	r       Request
+	h       Host
+	recipes []Recipe
+	notes   []string
+}
+
+func (p *planner) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+// service plans the main programs and those beside them.
+func (p *planner) service(m Model) (Service, error) {
+	device, err := p.device(m)
+	if err != nil {
+		return Service{}, err
 	}
-	return nil
+	if p.r.Laya && p.r.Device != devices.Auto {
+		p.note("--laya only acts with --device auto")
+		p.r.Laya = false
+	}
+	var s Service
+	switch {
+	case p.r.Laya:
+		s, err = p.laya(m)
+	case p.r.Adaptive:
+		s, err = p.adaptive(m, device)
+	case p.r.LongModel != "":
+		s, err = p.long(m, device)
+	default:
+		var one Plan
+		one, err = p.plan(m, device)
+		s.Main = []Plan{one}
+	}
+	if err != nil {
+		return Service{}, err
+	}
+	if s.RAG, err = p.beside(device); err != nil {
+		return Service{}, err
+	}
+	s.Notes = p.notes
+	for _, plan := range append(append([]Plan{}, s.Main...), s.RAG...) {
+		s.Notes = append(s.Notes, plan.Notes...)
+	}
+	return s, nil
+}
+
+// plan returns the plan for one model on one device.
+func (p *planner) plan(m Model, d devices.Name) (Plan, error) {
+	row, err := rowOf(d)
+	if err != nil {
+		return Plan{}, err
+	}
+	if reason := row.takes(m); reason != "" {
+		return Plan{}, &Refusal{d, reason}
+	}
+	if reason := p.r.refused(d); reason != "" {
+		return Plan{}, errors.New(reason)
+	}
+	if row.refuse != nil {
+		if reason := row.refuse(p.r, m); reason != "" {
+			return Plan{}, &Refusal{d, reason}
+		}
+	}
+	program, err := row.program(p.r, m).find(p.r, p.h, d)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Model: m.Path, Device: d, Program: program, Ready: "/health", Forward: row.forward, Rename: row.rename(m), Keyed: row.keyed}
+	if err := row.build(p, m, &plan); err != nil {
+		return Plan{}, err
+	}
+	return plan, nil
 }
 
 // missing returns the variables of env that the user has not set: a value that

@@ -13,85 +13,156 @@ import (
 // A row is one device: everything that serve must know about it.
 type row struct {
 	device  devices.Name
-	program program
-	args    func(Request, Model) []string
-	env     []string
-	ready   string
+	takes   func(Model) string // why it does not take a model, or ""
+	refuse  func(Request, Model) string
+	program func(Request, Model) program
+	build   func(*planner, Model, *Plan) error // fills in Args and Env
 	forward []Forward
-	refuse  []func(Request, Model) string // a reason, or ""
+	rename  func(Model) Rename
+	keyed   bool
 }
 
-// rows are the devices that this build can serve on.
+// rows are the devices, each with its program.
 func rows() []row {
 	return []row{
 		{
-			device:  devices.Vulkan,
-			program: llamaServer,
-			args: func(r Request, m Model) []string {
-				return llamaArgs(r, m, "--device", r.Device.Llama(), "-ngl", "99")
-			},
-			ready:   "/health",
-			forward: llamaForward,
-			refuse:  []func(Request, Model) string{refuseRotated},
+			device: devices.NPU, takes: noHF, refuse: first(rotatedAway, prismAway),
+			program: func(Request, Model) program { return npu }, build: buildNPU,
+			forward: llamaForward, rename: keep,
+		},
+		llamaRow(devices.Vulkan, first(rotatedAway, prismAway)),
+		llamaRow(devices.HRX, refuseHRX),
+		llamaRow(devices.ROCm, first(unknownStamp, prismAway)),
+		{
+			device: devices.ZINC, takes: onlyGGUF, refuse: first(rotatedAway, prismAway),
+			program: func(Request, Model) program { return zinc }, build: buildZINC,
+			forward: chatForward, rename: func(Model) Rename { return Rename{Drop: true} },
 		},
 		{
-			device:  devices.CPU,
-			program: llamaServer,
-			args: func(r Request, m Model) []string {
-				return llamaArgs(r, m, "-ngl", "0")
-			},
-			ready:   "/health",
-			forward: llamaForward,
-			refuse:  []func(Request, Model) string{refuseRotated},
+			device: devices.MLX, takes: onlyHF,
+			program: func(Request, Model) program { return mlx }, build: buildMLX,
+			forward: chatForward, rename: func(m Model) Rename { return Rename{To: m.Path} },
 		},
+		llamaRow(devices.CPU, first(rotatedAway, prismAway)),
+	}
+}
+
+// llamaRow is a device of a llama-server.
+func llamaRow(d devices.Name, refuse func(Request, Model) string) row {
+	return row{
+		device: d, takes: onlyGGUF, refuse: refuse,
+		program: func(r Request, m Model) program {
+			p := llama(buildOf(d, r, m), m)
+			p.inPath = p.inPath && !r.Lean
+			return p
+		},
+		build: buildLlama, forward: llamaForward, rename: keep, keyed: true,
 	}
 }
 
 // rowOf returns the row of a device, or the reason why there is none.
 func rowOf(d devices.Name) (row, error) {
-	have := ""
 	for _, r := range rows() {
 		if r.device == d {
 			return r, nil
 		}
-		have += ", " + string(r.device)
 	}
-	return row{}, &Refusal{d, "not in this build, which has auto" + have}
+	return row{}, &Refusal{d, "not in this build"}
 }
 
-// llamaArgs is the command line that all llama-servers share.
-func llamaArgs(r Request, m Model, device ...string) []string {
-	args := append([]string{"-m", m.Path}, device...)
-	args = append(args, "--jinja")
-	if r.CtxSize > 0 {
-		args = append(args, "-c", strconv.Itoa(r.CtxSize))
+func keep(Model) Rename { return Rename{} }
+
+func onlyGGUF(m Model) string {
+	if m.Kind != GGUF {
+		return m.Path + " is no GGUF file; a folder for the NPU takes --device npu or auto"
 	}
-	if r.Parallel > 0 {
-		args = append(args, "-np", strconv.Itoa(r.Parallel))
+	return ""
+}
+
+func noHF(m Model) string {
+	if m.Kind == HF {
+		return m.Path + " is the id of a model; give a folder or a GGUF file"
 	}
-	if r.FlashAttn != "" {
-		args = append(args, "-fa", r.FlashAttn)
+	return ""
+}
+
+func onlyHF(m Model) string {
+	if m.Kind != HF {
+		return m.Path + " is a file; give the id of a model at Hugging Face, as in owner/name"
 	}
-	role := ""
+	return ""
+}
+
+// first is the first reason of some.
+func first(reasons ...func(Model) string) func(Request, Model) string {
+	return func(_ Request, m Model) string {
+		for _, f := range reasons {
+			if reason := f(m); reason != "" {
+				return reason
+			}
+		}
+		return ""
+	}
+}
+
+func unknownStamp(m Model) string { _, reason := m.Rotated(); return reason }
+
+func refuseHRX(r Request, m Model) string {
 	switch {
-	case r.Embedding:
-		role = "--embedding"
-	case r.Reranking:
-		role = "--reranking"
-	default:
-		return args
+	case rotatedAway(m) != "":
+		return rotatedAway(m)
+	case m.isOf(notInHRX):
+		return fmt.Sprintf("the architecture %s is not in the HRX build; use --device vulkan", m.Header().Architecture())
+	case r.Parallel > 1 && m.isOf(deltaNet):
+		return fmt.Sprintf("it runs one gated delta-net sequence at a time, so --parallel %d can not be for %s; leave it out, or use --device vulkan", r.Parallel, m.Header().Architecture())
 	}
-	batch := 8192 // an input to be embedded or ranked must fit into one batch
-	if r.CtxSize > 0 {
-		batch = r.CtxSize
+	return ""
+}
+
+// local is how a program is told where to listen; port is where PortAt will be.
+func local() []string { return []string{"--host", "127.0.0.1", "--port", portMark} }
+
+// setArgs sets the arguments and finds the place of the port in them.
+func (plan *Plan) setArgs(before []string, address []string, after ...string) {
+	plan.Args = append(append(append([]string{}, before...), address...), after...)
+	plan.PortAt = len(before) + len(address) - 1
+}
+
+func buildNPU(p *planner, m Model, plan *Plan) error {
+	var after []string
+	if p.r.CtxSize > 0 {
+		after = append(after, "-c", strconv.Itoa(p.r.CtxSize))
 	}
-	return append(args, role, "-b", strconv.Itoa(batch), "-ub", strconv.Itoa(batch))
+	for _, o := range p.r.NPUOptions {
+		after = append(after, "--npu-opt", o)
+	}
+	plan.setArgs([]string{"-m", m.Path}, local(), after...)
+	return nil
+}
+
+func buildZINC(p *planner, m Model, plan *Plan) error {
+	var after []string
+	if p.r.CtxSize > 0 {
+		after = append(after, "-c", strconv.Itoa(p.r.CtxSize))
+	}
+	plan.setArgs([]string{"-m", m.Path}, []string{"-p", portMark}, after...)
+	plan.Env = missing([]string{"RADV_PERFTEST=coop_matrix"}, p.h.Getenv)
+	return nil
+}
+
+func buildMLX(_ *planner, m Model, plan *Plan) error {
+	plan.setArgs([]string{m.Path}, []string{"--port", portMark})
+	return nil
+}
+
+// chatForward is what every program answers.
+var chatForward = []Forward{
+	{"POST", "/v1/chat/completions", true},
+	{"POST", "/v1/completions", true},
 }
 
 // llamaForward is what a llama-server answers and serve passes on.
-var llamaForward = []Forward{
-	{"POST", "/v1/chat/completions", true},
-	{"POST", "/v1/completions", true},
+var llamaForward = append(chatForward[:2:2], []Forward{
 	{"POST", "/v1/responses", true},
 	{"POST", "/v1/embeddings", true},
 	{"POST", "/embeddings", true},
@@ -106,26 +177,7 @@ var llamaForward = []Forward{
 	{"POST", "/slots/{slot}", false},
 	{"GET", "/props", false},
 	{"GET", "/metrics", false},
-}
+}...)
 
-// rotatedKey is the stamp of a model whose weights are Hadamard-rotated, and
-// rotatedBlock the only block length that is known.
-const (
-	rotatedKey   = "onebit.hadamard_q4_0"
-	rotatedBlock = 32
-)
-
-// refuseRotated refuses models that only a build with the inverse rotation
-// computes rightly; anything else gives noise without any error.
-func refuseRotated(_ Request, m Model) string {
-	if _, stamped := m.Header.Type(rotatedKey); !stamped {
-		return ""
-	}
-	switch block, ok := m.Header.Int(rotatedKey); {
-	case !ok:
-		return fmt.Sprintf("%s has the stamp %s with a value that is no integer, so it is unknown how to run it", m.Path, rotatedKey)
-	case block != rotatedBlock:
-		return fmt.Sprintf("%s has the stamp %s = %d; only %d is known", m.Path, rotatedKey, block, rotatedBlock)
-	}
-	return fmt.Sprintf("%s is Hadamard-rotated and would give noise here; it needs --device rocm of a build that has it, or the same model without the rotation", m.Path)
-}
+// AllForwards returns every path that some device answers.
+func AllForwards() []Forward { return llamaForward }

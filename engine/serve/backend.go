@@ -6,13 +6,13 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"strconv"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/engine/route"
@@ -27,15 +27,16 @@ const answerLimit = time.Hour
 // gets past serve to the private port.
 const keyVariable = "LLAMA_API_KEY"
 
-// A backend is the program behind us, as requests see it.
-type backend struct {
-	plan   route.Plan
-	base   string // "http://127.0.0.1:PORT"
-	key    string // empty when the user set one: then clients must send it
-	env    []string
-	mux    *http.ServeMux
-	client *http.Client
-	active atomic.Int64 // requests under way
+// newKey returns a secret that only we and our child know.
+func newKey() string { return rand.Text() }
+
+// environ is our environment without what the service manager meant for us
+// alone.
+func environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(systemVariables, name)
+	})
 }
 
 // A pattern is a handler that is never called: it carries its Forward through
@@ -44,35 +45,23 @@ type pattern struct{ route.Forward }
 
 func (pattern) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-func newBackend(plan route.Plan, port int) *backend {
-	b := &backend{
-		plan: plan,
-		base: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
-		mux:  http.NewServeMux(),
-		client: &http.Client{
-			Transport: &http.Transport{ // no proxy: it is this machine
-				DisableCompression:    true, // bytes are passed on as they are
-				ResponseHeaderTimeout: answerLimit,
-				// A connection a request: one that the backend is just closing can not
-				// be told from one that may be used again, and a POST is not repeated.
-				DisableKeepAlives: true,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// newClient returns a client for one backend.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{ // no proxy: it is this machine
+			DisableCompression:    true, // bytes are passed on as they are
+			ResponseHeaderTimeout: answerLimit,
+			// A connection a request: one that the backend is just closing can not
+			// be told from one that may be used again, and a POST is not repeated.
+			DisableKeepAlives: true,
 		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	if os.Getenv(keyVariable) == "" { // an empty one would be no protection
-		b.key = newKey()
-		b.env = []string{keyVariable + "=" + b.key}
-	}
-	for _, f := range plan.Forward {
-		b.mux.Handle(f.Path, pattern{f})
-	}
-	return b
 }
 
 // match returns what the plan has for a request's path.
-func (b *backend) match(r *http.Request) (route.Forward, bool) {
-	h, _ := b.mux.Handler(r)
+func (u *unit) match(r *http.Request) (route.Forward, bool) {
+	h, _ := u.mux.Handler(r)
 	p, ok := h.(pattern)
 	return p.Forward, ok
 }
@@ -80,11 +69,9 @@ func (b *backend) match(r *http.Request) (route.Forward, bool) {
 var errEnded = errors.New("the backend ended")
 
 // waitReady asks the backend until it is ready, ends, or ctx does.
-func (b *backend) waitReady(ctx context.Context, ended <-chan struct{}) error {
-	tick := time.NewTicker(readyPoll)
-	defer tick.Stop()
-	for {
-		if b.isReady(ctx) {
+func (u *unit) waitReady(ctx context.Context, t *target, ended <-chan struct{}) error {
+	for wait := readyFirst; ; wait = min(2*wait, readyPoll) {
+		if u.isReady(ctx, t) {
 			select {
 			case <-ended: // someone else answered at that port
 				return errEnded
@@ -97,25 +84,55 @@ func (b *backend) waitReady(ctx context.Context, ended <-chan struct{}) error {
 			return errEnded
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(wait):
 		}
 	}
 }
 
-func (b *backend) isReady(ctx context.Context) bool {
+func (u *unit) isReady(ctx context.Context, t *target) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+b.plan.Ready, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.base+u.plan.Ready, nil)
 	if err != nil {
 		return false
 	}
-	resp, err := b.client.Do(req)
+	resp, err := u.client.Do(req)
 	if err != nil {
 		return false
 	}
 	io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 	resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
+}
+
+// ask sends our own question to the backend and returns the answer's body.
+// key is what the client sent, for a backend whose key the user set.
+func (u *unit) ask(ctx context.Context, path string, body []byte, key string) ([]byte, error) {
+	t := u.target.Load()
+	if t == nil {
+		return nil, errEnded
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if t.key != "" {
+		key = "Bearer " + t.key
+	}
+	if key != "" {
+		req.Header.Set("Authorization", key)
+	}
+	resp, err := u.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, replyLimit))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New(resp.Status)
+	}
+	return b, err
 }
 
 // healthLine says whether a line of the backend's log is about our own asking.

@@ -29,20 +29,30 @@ func TestBackendThatExitsAtOnce(t *testing.T) {
 	if dead.How != "exited with status 1" || !slices.Contains(dead.Tail, "exiting due to model loading error") {
 		t.Errorf("%q, %q", dead.How, dead.Tail)
 	}
-	if !strings.HasPrefix(err.Error(), "the cpu backend ") || !strings.Contains(err.Error(), "exited with status 1; its last lines:\n  error loading model") {
+	if !strings.HasPrefix(err.Error(), "a cpu backend exited: ") || !strings.Contains(err.Error(), "exited with status 1; its last lines:\n  error loading model") {
 		t.Errorf("sentence: %s", err)
 	}
 }
 
 func TestBackendThatIsNeverReady(t *testing.T) {
-	record := filepath.Join(t.TempDir(), "record")
-	t.Setenv(servetest.LogVariable, record)
-	err := start(t, servetest.NeverReady, func(c *Config) { c.ReadyLimit = 300 * time.Millisecond }).end()
+	for _, mode := range []string{servetest.NeverReady, servetest.Hangs} {
+		record := filepath.Join(t.TempDir(), "record")
+		t.Setenv(servetest.LogVariable, record)
+		err := start(t, mode, func(c *Config) { c.ReadyLimit = 300 * time.Millisecond }).end()
+		var dead *BackendError
+		if !errors.As(err, &dead) || dead.How != "was not ready after 300ms and was stopped" {
+			t.Errorf("got %v", err)
+		}
+		wantGone(t, record)
+	}
+}
+
+func TestBackendThatDiesWhileLoading(t *testing.T) {
+	err := start(t, servetest.DiesLoading).end()
 	var dead *BackendError
-	if !errors.As(err, &dead) || dead.How != "was not ready after 300ms and was stopped" {
+	if !errors.As(err, &dead) || dead.How != "exited with status 4" || !slices.Contains(dead.Tail, "out of device memory") {
 		t.Errorf("got %v", err)
 	}
-	wantGone(t, record)
 }
 
 func TestBackendThatDiesLater(t *testing.T) {
@@ -134,7 +144,7 @@ func TestPortInUse(t *testing.T) {
 	}
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
-	_, err = listen("127.0.0.1", port)
+	_, _, err = listen("127.0.0.1", port, System{})
 	var busy *PortError
 	if !errors.As(err, &busy) || !strings.Contains(err.Error(), "is in use by another program: stop that one, or give another with --port") {
 		t.Errorf("got %v", err)
@@ -143,11 +153,11 @@ func TestPortInUse(t *testing.T) {
 		"192.0.2.1":    "192.0.2.1 is no address of this machine: give another with --host",
 		"host.invalid": "host.invalid is no known host name: give another with --host",
 	} {
-		if _, err := listen(host, 0); err == nil || err.Error() != want {
+		if _, _, err := listen(host, 0, System{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	if l6, err := listen("[::1]", 0); err == nil { // not every machine has IPv6
+	if l6, _, err := listen("[::1]", 0, System{}); err == nil { // not every machine has IPv6
 		l6.Close()
 	}
 }

@@ -27,30 +27,36 @@ const (
 // bodyLimit is how long a request's body may take: 64 MiB at 2 Mbit/s.
 const bodyLimit = 5 * time.Minute
 
-// forward passes a request on and its reply back. A reply in JSON gets our
-// name of the model; a stream is passed on as it comes, byte for byte.
-func (b *backend) forward(w http.ResponseWriter, r *http.Request, f route.Forward, alias string) {
-	b.active.Add(1)
-	defer b.active.Add(-1)
+// takeBody reads a request's body, or answers why it can not be taken.
+func takeBody(w http.ResponseWriter, r *http.Request, f route.Forward) ([]byte, bool) {
 	body, err := readBody(w, r, bodyLimit)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		sendError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "request body is too large")
-		return
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
 		sendError(w, http.StatusRequestTimeout, "invalid_request_error", "request body did not arrive in time")
-		return
-	case err != nil:
-		return // the client is gone
+	case err != nil: // the client is gone
 	case f.JSON && !json.Valid(body):
 		sendError(w, http.StatusBadRequest, "invalid_request_error", "request body is not JSON")
-		return
+	default:
+		return body, true
 	}
-	url := b.base + r.URL.EscapedPath()
+	return nil, false
+}
+
+// forward passes a request on and its reply back. A reply in JSON gets our
+// name of the model; a stream is passed on as it comes, byte for byte. note is
+// for the header that says how the request was routed.
+func (u *unit) forward(w http.ResponseWriter, r *http.Request, f route.Forward, body []byte, alias, note string) {
+	t := u.target.Load()
+	url := t.base + r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
 		url += "?" + r.URL.RawQuery
+	}
+	if f.JSON {
+		body = renameRequest(body, u.plan.Rename)
 	}
 	req, err := http.NewRequestWithContext(r.Context(), r.Method, url, bytes.NewReader(body))
 	if err != nil {
@@ -58,10 +64,10 @@ func (b *backend) forward(w http.ResponseWriter, r *http.Request, f route.Forwar
 		return
 	}
 	copyHeader(req.Header, r.Header)
-	if b.key != "" {
-		req.Header.Set("Authorization", "Bearer "+b.key)
+	if t.key != "" {
+		req.Header.Set("Authorization", "Bearer "+t.key)
 	}
-	resp, err := b.client.Do(req)
+	resp, err := u.client.Do(req)
 	if err != nil {
 		if r.Context().Err() == nil {
 			noAnswer(w)
@@ -69,12 +75,39 @@ func (b *backend) forward(w http.ResponseWriter, r *http.Request, f route.Forwar
 		return
 	}
 	defer resp.Body.Close()
+	if note != "" {
+		w.Header().Set(routeHeader, note)
+	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if f.JSON && kind == "application/json" {
 		sendRenamed(w, resp, alias)
 		return
 	}
 	relay(w, resp)
+}
+
+// renameRequest does to the model's name in a request what its device needs.
+func renameRequest(body []byte, r route.Rename) []byte {
+	if !r.Drop && r.To == "" {
+		return body
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(body, &object) != nil || object == nil {
+		return body
+	}
+	delete(object, "model")
+	if r.To != "" {
+		name, err := json.Marshal(r.To)
+		if err != nil {
+			return body
+		}
+		object["model"] = name
+	}
+	changed, err := json.Marshal(object)
+	if err != nil {
+		return body
+	}
+	return changed
 }
 
 // readBody reads a request's body. One that says at once that it is too large
@@ -148,7 +181,7 @@ func copyHeader(to, from http.Header) {
 		switch name {
 		case "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
 			"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Accept-Encoding",
-			"Origin", "Referer", "Cookie", "Set-Cookie", "Server":
+			"Origin", "Referer", "Cookie", "Set-Cookie", "Server", routeHeader:
 			continue
 		}
 		if named[name] || strings.HasPrefix(name, "Access-Control-") || strings.HasPrefix(name, "Sec-") {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // A PortError says why the server could not listen.
@@ -43,11 +44,66 @@ func (e *PortError) Unwrap() error { return e.Err }
 // EADDRINUSE on Windows; elsewhere no system call returns it.
 const wsaeaddrinuse = syscall.Errno(10048)
 
-func listen(host string, port int) (net.Listener, error) {
+// unixPrefix begins a --host that is a socket in the file system.
+const unixPrefix = "unix:"
+
+// listen returns the listener that the service manager made, else one on host
+// and port, and the URL at which it is.
+func listen(host string, port int, system System) (net.Listener, string, error) {
+	if l, err := system.listener(); l != nil || err != nil {
+		if err != nil {
+			return nil, "", err
+		}
+		return l, address(l.Addr()), nil
+	}
+	if path, ok := strings.CutPrefix(host, unixPrefix); ok {
+		l, err := listenUnix(path)
+		return l, unixPrefix + path, err
+	}
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
-		return nil, &PortError{Host: host, Port: port, Err: err}
+		return nil, "", &PortError{Host: host, Port: port, Err: err}
+	}
+	return l, address(l.Addr()), nil
+}
+
+func address(a net.Addr) string {
+	if a.Network() == "unix" {
+		return unixPrefix + a.String()
+	}
+	return "http://" + a.String()
+}
+
+// socketMode is who may use a socket of ours: this user and group.
+const socketMode = 0o660
+
+// listenUnix listens on a socket at path. A socket that nobody answers at is
+// one that a killed server left, and is replaced.
+func listenUnix(path string) (net.Listener, error) {
+	if path == "" {
+		return nil, errors.New("--host unix: needs the path of a socket after the colon")
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode().Type() != fs.ModeSocket {
+			return nil, fmt.Errorf("%s is there and no socket: give another path with --host", path)
+		}
+		c, err := net.DialTimeout("unix", path, time.Second)
+		if err == nil {
+			c.Close()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("%s is in use by another program: stop that one, or give another path with --host", path)
+		}
+		os.Remove(path)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %s", path, cause(err))
+	}
+	if err := os.Chmod(path, socketMode); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("listen on %s: %s", path, cause(err))
 	}
 	return l, nil
 }

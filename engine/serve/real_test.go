@@ -5,11 +5,19 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/1bit-MONSTER/engine/engine/devices"
 	"github.com/1bit-MONSTER/engine/engine/gguf/gguftest"
+	"github.com/1bit-MONSTER/engine/engine/route"
 	"github.com/1bit-MONSTER/engine/internal/parts"
 )
 
@@ -21,6 +29,7 @@ func TestRealLlamaServer(t *testing.T) {
 		c.Alias = "tiny-random"
 		c.Request.Device = devices.CPU
 		c.Request.CtxSize = 256
+		c.Restart, c.RestartMin = 1, 10*time.Millisecond
 	}).up()
 
 	code, body := r.do("POST", "/v1/chat/completions", `{"max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`)
@@ -52,10 +61,90 @@ func TestRealLlamaServer(t *testing.T) {
 	if code, body = r.do("POST", "/tokenize", `{"content":"abc"}`); code != 200 || !strings.Contains(body, "tokens") {
 		t.Errorf("tokenize: %d %s", code, body)
 	}
+	killBackend(t, r)
+	if code, body = r.do("POST", "/v1/completions", `{"max_tokens":2,"prompt":"hi"}`); code != 200 {
+		t.Errorf("after a restart: %d %s", code, body)
+	}
 	r.stop()
 	if err := r.end(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestRealVulkan: the same through Vulkan, on a driver that needs no GPU and
+// that is believed because it is allowed. Drained with a stream under way,
+// killed, and started again.
+func TestRealVulkan(t *testing.T) {
+	program, driver := parts.Need(t, "llama-server").Path, parts.Need(t, "lavapipe").Path
+	t.Setenv("VK_DRIVER_FILES", driver)
+	t.Setenv("GGML_VK_VISIBLE_DEVICES", "0")
+	vulkan := func(c *Config) { c.Request.Device, c.Request.CtxSize = devices.Vulkan, 256 }
+
+	err := startWith(t, program, gguftest.Llama(1), vulkan).end()
+	var refusal *route.Refusal
+	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "llvmpipe") || !strings.Contains(err.Error(), "is no GPU") {
+		t.Fatalf("not allowed: %v", err)
+	}
+	r := startWith(t, program, gguftest.Llama(1), vulkan, func(c *Config) {
+		c.Request.SoftwareGPU, c.Restart, c.RestartMin = true, 1, 10*time.Millisecond
+	}).up()
+	ask := func() {
+		t.Helper()
+		if code, body := r.do("POST", "/v1/chat/completions", `{"max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`); code != 200 || !strings.Contains(body, `"model":"tiny"`) {
+			t.Errorf("%d %s", code, body)
+		}
+	}
+	ask()
+	if code, body := r.do("GET", "/v1/models", ""); code != 200 || !strings.Contains(body, `"device":"vulkan"`) {
+		t.Errorf("%d %s", code, body)
+	}
+	killBackend(t, r)
+	r.until("/health", 200, `{"status":"ok"}`)
+	ask()
+	resp := r.open("POST", "/v1/completions", `{"max_tokens":64,"ignore_eos":true,"prompt":"hi","stream":true}`)
+	defer resp.Body.Close()
+	r.stop()
+	if b, err := io.ReadAll(resp.Body); err != nil || !strings.HasSuffix(string(b), "data: [DONE]\n\n") {
+		t.Errorf("drain: %.200q, %v", b, err)
+	}
+	if err := r.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// killBackend kills the program behind a server and waits until that is seen.
+func killBackend(t *testing.T, r *running) {
+	t.Helper()
+	port := r.status.Args[slices.Index(r.status.Args, "--port")+1]
+	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range list {
+		b, _ := os.ReadFile(path)
+		if !strings.Contains(string(b), "\x00--port\x00"+port+"\x00") {
+			continue
+		}
+		pid, err := strconv.Atoi(strings.Split(path, "/")[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := os.FindProcess(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for range 3000 {
+			if strings.Contains(r.notes.String(), "is ready again") {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatalf("not ready again in 30 s; log:\n%s", r.log)
+	}
+	t.Fatalf("no process has --port %s", port)
 }
 
 // TestRealLlamaServerRefusesAModel: what a real one says when it can not load

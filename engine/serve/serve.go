@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package serve is 1bit serve: an HTTP server that speaks the OpenAI API and
-// passes the work on to a backend program, its private child.
+// passes the work on to backend programs, its private children.
 //
 // It listens before anything else, so that whoever started it can ask /health
 // at once: 503 while the model loads, 200 from then on. It ends when its
-// context does, and when its backend ends; the backend never outlives it.
+// context does, and when a backend ends that may not be started again; no
+// backend ever outlives it.
 //
 // There is no authentication: who needs it puts this behind something that has
 // it. Bound to a loopback address, requests are refused that a web page of
@@ -15,83 +16,82 @@ package serve
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
-	"sync/atomic"
 	"time"
 
-	"github.com/1bit-MONSTER/engine/engine/child"
 	"github.com/1bit-MONSTER/engine/engine/devices"
 	"github.com/1bit-MONSTER/engine/engine/route"
 )
 
 // Times. ReadyLimit is how long a backend may load unless a Config says
-// otherwise: large models on slow disks take minutes.
+// otherwise: large models on slow disks take minutes. DrainLimit is how long
+// requests under way may take when we are told to stop.
 const (
 	ReadyLimit = 600 * time.Second
+	DrainLimit = 30 * time.Second
+
+	readyFirst = 10 * time.Millisecond // it doubles up to readyPoll
 	readyPoll  = 250 * time.Millisecond
-	drainLimit = 2 * time.Second // for requests under way when we are told to stop
+	brokenTime = 2 * time.Second // for requests under way when a backend has ended
 	flushLimit = time.Second
-	stopGrace  = 5 * time.Second // for the backend between SIGTERM and SIGKILL
+	stopGrace  = 5 * time.Second
 )
 
 // A Config is what to serve and where.
 type Config struct {
 	Request    route.Request
 	Machine    route.Host
-	Host       string        // name or address to listen on
+	Host       string        // name or address to listen on, or unix:PATH
 	Port       int           // 0: any free one
 	Alias      string        // name of the model; empty: from its file
 	ReadyLimit time.Duration // 0: the constant of that name
-	Log        io.Writer     // gets the backend's lines; nil: nobody does
+	DrainLimit time.Duration // 0: the constant of that name
+	Restart    int           // how often in a row a backend that ended is started again
+	RestartMin time.Duration // before the first time; it doubles; 0: a second
+	StopGrace  time.Duration // for a backend between SIGTERM and SIGKILL; 0: five seconds
+	Log        io.Writer     // gets the backends' lines; nil: nobody does
+	System     System        // what the service manager gave us
 
-	Listening func(Status) // called once, when the listener is bound
-	Ready     func(Status) // called once, when the model is loaded
+	Listening func(Status)      // called once, when the listener is bound
+	Ready     func(Status)      // called once, when the models are loaded
+	Note      func(note string) // called for each line that the user should see
 }
 
-// A Status is where a server is and what it serves. Device, Program and Args
-// are empty until the model is loaded.
+// A Status is where a server is and what it serves. All but the first two are
+// empty until the model is loaded. Device, Program and Args are those of the
+// first of the Backends.
 type Status struct {
-	URL     string       `json:"url"`
-	Model   string       `json:"model"`
+	URL      string       `json:"url"`
+	Model    string       `json:"model"`
+	Device   devices.Name `json:"device"`
+	Program  string       `json:"program"`
+	Args     []string     `json:"args"`
+	Backends []Backend    `json:"backends"`
+}
+
+// A Backend is one program behind us. Args are empty for one that was not
+// needed yet.
+type Backend struct {
+	Role    string       `json:"role,omitempty"`
 	Device  devices.Name `json:"device"`
 	Program string       `json:"program"`
 	Args    []string     `json:"args"`
 }
 
-// A server is the state that requests see.
-type server struct {
-	alias   string
-	guard   guard
-	route   atomic.Pointer[backend] // nil until it is decided
-	ready   atomic.Bool
-	closing atomic.Bool
-}
-
 // Run serves until ctx ends, then stops and returns nil. Every other end is an
 // error: *PortError, *BackendError, those of packages gguf and route.
 func Run(ctx context.Context, c Config) error {
-	if c.Log == nil {
-		c.Log = io.Discard
-	}
-	if c.ReadyLimit == 0 {
-		c.ReadyLimit = ReadyLimit
-	}
-	if c.Alias == "" {
-		c.Alias = route.Alias(c.Request.Model)
-	}
-	listener, err := listen(c.Host, c.Port)
+	c.fill()
+	listener, url, err := listen(c.Host, c.Port, c.System)
 	if err != nil {
 		return err
 	}
-	s := &server{alias: c.Alias, guard: newGuard(listener.Addr())}
+	defer listener.Close()
+	s := &server{config: c, guard: newGuard(listener.Addr())}
 	front := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -100,12 +100,13 @@ func Run(ctx context.Context, c Config) error {
 		ErrorLog:          log.New(c.Log, "1bit serve: ", 0),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- front.Serve(listener) }()
+	go func() { failed <- fmt.Errorf("listen on %s: %w", url, front.Serve(listener)) }()
 	defer front.Close()
 
-	status := Status{URL: "http://" + listener.Addr().String(), Model: c.Alias}
+	status := Status{URL: url, Model: c.Alias}
 	notify(c.Listening, status)
-	err = s.run(ctx, c, status, failed)
+	c.System.Notify("STATUS=loading " + c.Alias)
+	err = s.run(ctx, status, failed)
 	s.closing.Store(true)
 	flush, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
@@ -116,71 +117,27 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// run starts the backend and holds it until something ends.
-func (s *server) run(ctx context.Context, c Config, status Status, failed <-chan error) error {
-	model, err := route.ReadModel(c.Request.Model)
-	if err != nil {
-		return err
+func (c *Config) fill() {
+	if c.Log == nil {
+		c.Log = io.Discard
 	}
-	plan, err := route.New(ctx, c.Request, model, c.Machine)
-	if err != nil {
-		return err
+	if c.ReadyLimit == 0 {
+		c.ReadyLimit = ReadyLimit
 	}
-	port, err := freePort()
-	if err != nil {
-		return err
+	if c.DrainLimit == 0 {
+		c.DrainLimit = DrainLimit
 	}
-	b := newBackend(plan, port)
-	args := append(append([]string{}, plan.Args...), route.Address(port)...)
-	proc, err := child.Start(child.Command{
-		Path: plan.Program,
-		Args: args,
-		Env:  append(append(os.Environ(), plan.Env...), b.env...),
-		Log:  c.Log,
-		Drop: healthLine,
-	})
-	if err != nil {
-		return &BackendError{Device: plan.Device, Program: plan.Program, How: "could not be started: " + cause(err)}
+	if c.RestartMin == 0 {
+		c.RestartMin = time.Second
 	}
-	defer proc.Stop(stopGrace)
-	s.route.Store(b)
-	status.Device, status.Program, status.Args = plan.Device, plan.Program, args
-
-	died := func() error {
-		return &BackendError{Device: plan.Device, Program: plan.Program, How: proc.How(), Tail: proc.Tail()}
+	if c.StopGrace == 0 {
+		c.StopGrace = stopGrace
 	}
-	limit, cancel := context.WithTimeout(ctx, c.ReadyLimit)
-	defer cancel()
-	switch err := b.waitReady(limit, proc.Done()); {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, errEnded):
-		return died()
-	case err != nil:
-		return &BackendError{Device: plan.Device, Program: plan.Program, Tail: proc.Tail(),
-			How: fmt.Sprintf("was not ready after %v and was stopped", c.ReadyLimit)}
+	if c.Alias == "" {
+		c.Alias = route.Alias(c.Request.Model)
 	}
-	s.ready.Store(true)
-	notify(c.Ready, status)
-	select {
-	case <-ctx.Done():
-		s.closing.Store(true)
-		s.drain()
-		return ctx.Err()
-	case <-proc.Done():
-		s.closing.Store(true)
-		s.drain() // requests under way are told that it did not answer
-		return died()
-	case err := <-failed:
-		return fmt.Errorf("listen on %s: %w", status.URL, err)
-	}
-}
-
-// drain waits for the requests under way, for a short while.
-func (s *server) drain() {
-	b := s.route.Load()
-	for end := time.Now().Add(drainLimit); b.active.Load() > 0 && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
+	if c.Note == nil {
+		c.Note = func(string) {}
 	}
 }
 
@@ -188,38 +145,4 @@ func notify(f func(Status), s Status) {
 	if f != nil {
 		f(s)
 	}
-}
-
-// freePort returns a loopback port that nobody had a moment ago. A backend
-// that finds it taken all the same ends, and says so.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("no free port for the backend: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-// newKey returns a secret that only we and our child know.
-func newKey() string { return rand.Text() }
-
-// A BackendError says that the backend did not come up or ended.
-type BackendError struct {
-	Device  devices.Name
-	Program string
-	How     string   // "exited with status 1"
-	Tail    []string // the last lines that it wrote
-}
-
-func (e *BackendError) Error() string {
-	text := fmt.Sprintf("the %s backend %s %s", e.Device, filepath.Base(e.Program), e.How)
-	if len(e.Tail) == 0 {
-		return text
-	}
-	text += "; its last lines:"
-	for _, line := range e.Tail {
-		text += "\n  " + line
-	}
-	return text
 }

@@ -11,11 +11,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/engine/ability"
 	"github.com/1bit-MONSTER/engine/engine/devices"
 	"github.com/1bit-MONSTER/engine/engine/gguf/gguftest"
 	"github.com/1bit-MONSTER/engine/engine/route"
@@ -24,7 +26,7 @@ import (
 
 // TestMain: this binary is also the backend, when it is called as one.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "-m" || os.Args[1] == "--list-devices") || os.Getenv(servetest.ModeVariable) == "sleep" {
+	if len(os.Args) > 1 && slices.Contains([]string{"-m", "--help", "--version", "--list-devices"}, os.Args[1]) || os.Getenv(servetest.ModeVariable) == "sleep" {
 		servetest.Main()
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // a backend under the race detector would end a second late
@@ -41,6 +43,7 @@ type running struct {
 	done   chan struct{}
 	err    error
 	log    *syncBuffer
+	notes  *syncBuffer
 }
 
 // start runs a server on the fake backend in the given mode.
@@ -58,13 +61,14 @@ func startWith(t *testing.T, program string, file gguftest.File, change ...func(
 	t.Helper()
 	path := file.Write(t, filepath.Join(t.TempDir(), "tiny.gguf"))
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{t: t, ready: make(chan struct{}), stop: cancel, done: make(chan struct{}), log: &syncBuffer{}}
+	r := &running{t: t, ready: make(chan struct{}), stop: cancel, done: make(chan struct{}), log: &syncBuffer{}, notes: &syncBuffer{}}
 	listening := make(chan struct{})
 	c := Config{
 		Request:   route.Request{Model: path, Device: devices.CPU, LlamaServer: program},
-		Machine:   route.ThisHost(),
+		Machine:   machine(),
 		Host:      "127.0.0.1",
 		Log:       r.log,
+		Note:      func(s string) { r.notes.Write([]byte(s + "\n")) },
 		Listening: func(s Status) { r.url = s.URL; close(listening) },
 		Ready:     func(s Status) { r.status = s; close(r.ready) },
 	}
@@ -79,9 +83,21 @@ func startWith(t *testing.T, program string, file gguftest.File, change ...func(
 	select {
 	case <-listening:
 	case <-r.done:
-		t.Fatalf("ended before it listened: %v", r.err)
+		select {
+		case <-listening: // and ended at once
+		default:
+			t.Fatalf("ended before it listened: %v", r.err)
+		}
 	}
 	return r
+}
+
+// machine is this one, without a memory of what programs can do: the fake is
+// another one in each mode.
+func machine() route.Host {
+	h := route.ThisHost()
+	h.Able = ability.Ask
+	return h
 }
 
 // up waits until the model is loaded.
@@ -208,7 +224,7 @@ func TestAnswers(t *testing.T) {
 		code                     int
 		want                     string
 	}{
-		{"chat", "POST", "/v1/chat/completions", hello, 200, `{"id":"chatcmpl-1", "model":"my \"model\"", "object":"chat.completion","choices":[{"message":{"content":"Hello from /v1/chat/completions"}}],"usage":{"total_tokens":3}}`},
+		{"chat", "POST", "/v1/chat/completions", hello, 200, `{"id":"chatcmpl-1", "model":"my \"model\"", "object":"chat.completion","choices":[{"message":{"content":"Hello from /v1/chat/completions"}}],"usage":{"total_tokens":3},`},
 		{"completion", "POST", "/v1/completions", `{"prompt":"x"}`, 200, `"model":"my \"model\""`},
 		{"stream", "POST", "/v1/chat/completions", `{"stream":true,"messages":[1]}`, 200, strings.Join(servetest.StreamParts, "")},
 		{"backend's own error", "POST", "/v1/chat/completions", `{}`, 400, `'messages' is required`},
@@ -271,7 +287,7 @@ func TestBrokenStreamIsSeen(t *testing.T) {
 // TestPrivatePort: nobody but serve gets an answer from the backend itself.
 func TestPrivatePort(t *testing.T) {
 	r := start(t, "").up()
-	port := r.status.Args[len(r.status.Args)-1]
+	port := r.status.Args[slices.Index(r.status.Args, "--port")+1]
 	resp, err := http.Post("http://127.0.0.1:"+port+"/v1/chat/completions", "application/json", strings.NewReader(hello))
 	if err != nil {
 		t.Fatal(err)
@@ -298,10 +314,7 @@ func TestAutoAsksTheBackend(t *testing.T) {
 	for mode, want := range map[string]devices.Name{
 		servetest.WithVulkan: devices.Vulkan, servetest.OnlySoftware: devices.CPU, "": devices.CPU,
 	} {
-		r := start(t, mode, func(c *Config) {
-			c.Request.Device = devices.Auto
-			c.Machine.GPU = true
-		}).up()
+		r := start(t, mode, func(c *Config) { c.Request.Device = devices.Auto }).up()
 		if r.status.Device != want {
 			t.Errorf("%q: %s, want %s", mode, r.status.Device, want)
 		}

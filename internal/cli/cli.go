@@ -102,10 +102,15 @@ func Group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 // command's context, and an error is then this one alone; the second ends the
 // process.
 func Main(root *cobra.Command, exit func(error) int) int {
+	return MainArgs(root, exit, os.Args[1:])
+}
+
+// MainArgs is Main with other arguments.
+func MainArgs(root *cobra.Command, exit func(error) int, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	return Execute(ctx, root, exit, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	return Execute(ctx, root, exit, args, os.Stdin, os.Stdout, os.Stderr)
 }
 
 // Execute is Main with everything given.

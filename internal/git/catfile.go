@@ -71,7 +71,7 @@ func (c *CatFile) Header(id ID) (Header, error) {
 // Errors: *MissingObject, *WrongKind. For large blobs use Repo.Contents.
 func (c *CatFile) Read(id ID, want string) ([]byte, error) {
 	var content []byte
-	err := c.readAll([]ID{id}, want, func(_ int, b []byte) error {
+	err := c.ReadAll([]ID{id}, want, func(_ int, b []byte) error {
 		content = b
 		return nil
 	})
@@ -83,8 +83,9 @@ func (c *CatFile) Read(id ID, want string) ([]byte, error) {
 // while we wait for it to read.
 const pipelined = 500
 
-// readAll reads objects of one kind, many questions at a time.
-func (c *CatFile) readAll(ids []ID, want string, each func(i int, content []byte) error) error {
+// ReadAll calls each with the content of every object, in order, as Read would
+// return it, but asks many questions at a time.
+func (c *CatFile) ReadAll(ids []ID, want string, each func(i int, content []byte) error) error {
 	if err := check(ids...); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,6 +27,10 @@ func (r *Repo) RevParse(ctx context.Context, revision string) (ID, error) {
 // CommitInfo returns the commit that a revision names.
 func (r *Repo) CommitInfo(ctx context.Context, revision string) (*Commit, error) {
 	id, err := r.RevParse(ctx, revision+"^{commit}")
+	var unknown *Unknown
+	if errors.As(err, &unknown) {
+		return nil, &Unknown{revision} // as the caller wrote it
+	}
 	if err != nil {
 		return nil, err
 	}

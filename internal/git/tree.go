@@ -123,7 +123,7 @@ func (c *CatFile) walk(root ID, step walkStep) error {
 			ids[i] = n.id
 		}
 		var below []node
-		err := c.readAll(ids, "tree", func(i int, content []byte) error {
+		err := c.ReadAll(ids, "tree", func(i int, content []byte) error {
 			entries, err := ParseTree(content)
 			if err == nil {
 				err = step(level[i].path, depth, entries)

@@ -151,8 +151,12 @@ func (k part) look() string {
 }
 
 // readVersion takes the first line with the part's prefix that the program
-// prints. It asks the program itself, or Debian's records for a file.
+// prints. It asks the program itself; for a file, what a file beside it with
+// the same name and .version says, or Debian's records.
 func (k part) readVersion(ctx context.Context, path string) (string, error) {
+	if beside, err := os.ReadFile(path + ".version"); err == nil && len(k.version) == 0 {
+		return oneLine(string(beside)), nil
+	}
 	cmd := run.Command{Path: path, Args: k.version}
 	if len(k.version) == 0 {
 		cmd = run.Command{Path: "dpkg-query", Args: []string{"--show", "--showformat=${Version}", k.debian}}

@@ -33,7 +33,7 @@ var styles = map[string]style{
 	".glsl": slashes, ".go": slashes, ".h": slashes, ".hip": slashes, ".hpp": slashes, ".inc": slashes, ".js": slashes,
 	".mjs": slashes, ".mlir": slashes, ".rs": slashes, ".S": slashes, ".ts": slashes, ".vert": slashes, ".zig": slashes, ".zon": slashes,
 	".cmake": hash, ".config": hash, ".fragment": hash, ".mk": hash, ".pl": hash, ".ps1": hash, ".py": hash, ".s": hash,
-	".service": hash, ".sh": hash, ".timer": hash, ".toml": hash, ".txtar": hash, ".yaml": hash, ".yml": hash, ".cff": hash,
+	".service": hash, ".sh": hash, ".socket": hash, ".timer": hash, ".toml": hash, ".txtar": hash, ".yaml": hash, ".yml": hash, ".cff": hash,
 	".lua": dashes, ".sql": dashes,
 	".bat": rem, ".cmd": rem,
 	".rst": dots,

@@ -34,16 +34,19 @@ const (
 
 // Modes; an empty one is a llama-server that works.
 const (
-	ExitsAtOnce  = "exit"       // says why and exits with status 1
-	NeverReady   = "never"      // stays at 503
-	DiesOnChat   = "die"        // exits with status 3 at the first chat
-	IgnoresTerm  = "ignore"     // ignores SIGTERM
-	Forks        = "fork"       // leaves a child in its process group, written to the log as well
-	BreaksStream = "break"      // ends a stream in the middle
-	WithVulkan   = "vulkan"     // lists the device Vulkan0
-	OnlySoftware = "llvmpipe"   // lists a software renderer as Vulkan0
-	Slow         = "slow"       // takes a second to load
-	HTML         = "html-error" // answers a chat with an error that is no JSON
+	ExitsAtOnce  = "exit"        // says why and exits with status 1
+	Hangs        = "hang"        // does nothing at all
+	DiesLoading  = "die-loading" // exits with status 4 after a while of 503
+	NeverReady   = "never"       // stays at 503
+	DiesOnChat   = "die"         // exits with status 3 at the first chat
+	IgnoresTerm  = "ignore"      // ignores SIGTERM
+	Forks        = "fork"        // leaves a child in its process group, written to the log as well
+	BreaksStream = "break"       // ends a stream in the middle
+	WithVulkan   = "vulkan"      // lists the device Vulkan0
+	AllDevices   = "all"         // lists Vulkan0, HRX0 and ROCm0
+	OnlySoftware = "llvmpipe"    // lists a software renderer as Vulkan0
+	Slow         = "slow"        // takes a second to load
+	HTML         = "html-error"  // answers a chat with an error that is no JSON
 )
 
 // Record is what the log holds: one line of JSON.
@@ -70,11 +73,34 @@ func ReadRecord(path string) (Record, error) {
 // Main is the program. It exits.
 func Main() {
 	mode := os.Getenv(ModeVariable)
-	if len(os.Args) > 1 && os.Args[1] == "--list-devices" {
+	if len(os.Args) > 1 {
+		answers(os.Args[1], mode)
+	}
+	if mode == "sleep" { // the child of mode Forks
+		time.Sleep(time.Minute)
+		os.Exit(0)
+	}
+	life(mode)
+}
+
+// answers says what the program can do, when that is asked, and exits.
+func answers(question, mode string) {
+	switch question {
+	case "--help":
+		fmt.Print(Help)
+		os.Exit(0)
+	case "--version":
+		fmt.Fprintln(os.Stderr, "version: 0.7.0 (build 11669, commit fake)")
+		os.Exit(0)
+	case "--list-devices":
 		fmt.Println("Available devices:")
 		switch mode {
 		case WithVulkan:
 			fmt.Println("  Vulkan0: AMD Radeon 8060S Graphics (RADV STRIX_HALO) (86016 MiB, 83633 MiB free)")
+		case AllDevices:
+			for _, name := range []string{"Vulkan0", "HRX0", "ROCm0"} {
+				fmt.Println("  " + name + ": AMD Radeon 8060S Graphics (86016 MiB, 83633 MiB free)")
+			}
 		case OnlySoftware:
 			fmt.Println("  Vulkan0: llvmpipe (LLVM 21.1.8, 256 bits) (24105 MiB, 24105 MiB free)")
 		default:
@@ -82,22 +108,31 @@ func Main() {
 		}
 		os.Exit(0)
 	}
-	if mode == "sleep" { // the child of mode Forks
-		time.Sleep(time.Minute)
-		os.Exit(0)
-	}
+}
+
+// life is the server.
+func life(mode string) {
 	record(mode)
 	if mode == ExitsAtOnce {
 		fmt.Fprintln(os.Stderr, "error loading model: tensor 'x' has wrong shape")
 		fmt.Fprintln(os.Stderr, "exiting due to model loading error")
 		os.Exit(1)
 	}
+	if mode == Hangs {
+		time.Sleep(time.Hour)
+	}
+	if mode == DiesLoading {
+		time.AfterFunc(300*time.Millisecond, func() {
+			fmt.Fprintln(os.Stderr, "out of device memory")
+			os.Exit(4)
+		})
+	}
 	flags := flag.NewFlagSet("llama-server", flag.ExitOnError)
 	host, port := flags.String("host", "", ""), flags.Int("port", 0, "")
-	for _, name := range []string{"m", "device", "ngl", "c", "np", "fa", "b", "ub"} {
+	for _, name := range []string{"m", "device", "ngl", "c", "np", "fa", "b", "ub", "spec-type", "md", "ngld", "spec-draft-n-max", "spec-draft-p-min"} {
 		flags.String(name, "", "")
 	}
-	for _, name := range []string{"jinja", "embedding", "reranking"} {
+	for _, name := range []string{"jinja", "embedding", "reranking", "kvu"} {
 		flags.Bool(name, false, "")
 	}
 	flags.Parse(os.Args[1:])
@@ -115,6 +150,31 @@ func Main() {
 	fmt.Fprintln(os.Stderr, "couldn't bind HTTP server socket:", err)
 	os.Exit(1)
 }
+
+// Help is the answer to --help, in the form of llama-server's.
+const Help = `----- common params -----
+
+-m,    --model FNAME                    model path to load
+-c,    --ctx-size N                     size of the prompt context (default: 0)
+-b,    --batch-size N                   logical maximum batch size (default: 2048)
+-ub,   --ubatch-size N                  physical maximum batch size (default: 512)
+-fa,   --flash-attn [on|off|auto]       set Flash Attention use
+-np,   --parallel N                     number of server slots (default: -1)
+-kvu,  --kv-unified, -no-kvu, --no-kv-unified
+                                        use single unified KV buffer shared across all sequences
+-dev,  --device <dev1,dev2,..>          comma-separated list of devices to use for offloading
+-ngl,  --gpu-layers, --n-gpu-layers N   max. number of layers to store in VRAM
+--jinja, --no-jinja                     whether to use jinja template engine for chat
+--embedding, --embeddings               restrict to only support embedding use case
+--rerank, --reranking                   enable reranking endpoint on server
+--spec-type none,draft-mtp,draft-dflash
+                                        types of speculative decoding to use
+--spec-draft-model, -md, --model-draft FNAME
+                                        draft model for speculative decoding
+--spec-draft-ngl, -ngld N               layers of the draft model to store in VRAM
+--spec-draft-n-max N                    number of tokens to draft
+--spec-draft-p-min P                    minimum speculative decoding probability
+`
 
 func record(mode string) {
 	path := os.Getenv(LogVariable)
@@ -148,7 +208,7 @@ func handler(mode string) http.Handler {
 	begin := time.Now()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
-		if mode == NeverReady || (mode == Slow && time.Since(begin) < time.Second) {
+		if mode == NeverReady || mode == DiesLoading || (mode == Slow && time.Since(begin) < time.Second) {
 			answer(w, 503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`)
 			return
 		}
@@ -184,11 +244,27 @@ func handler(mode string) http.Handler {
 		case body.Stream:
 			stream(w, r, mode, time.Duration(body.Delay)*time.Millisecond)
 		default:
-			answer(w, 200, fmt.Sprintf(`{"id":"chatcmpl-1", "model":"/models/x.gguf", "object":"chat.completion","choices":[{"message":{"content":"Hello from %s"}}],"usage":{"total_tokens":3}}`, r.URL.Path))
+			answer(w, 200, fmt.Sprintf(`{"id":"chatcmpl-1", "model":"/models/x.gguf", "object":"chat.completion","choices":[{"message":{"content":"Hello from %s"}}],"usage":{"total_tokens":3},"request":%s,"args":%q}`, r.URL.Path, b, strings.Join(os.Args[1:], " ")))
 		}
 	}
 	mux.HandleFunc("POST /v1/chat/completions", work)
 	mux.HandleFunc("POST /v1/completions", work)
+	mux.HandleFunc("POST /apply-template", func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		answer(w, 200, fmt.Sprintf(`{"prompt":%q}`, string(b)))
+	})
+	mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, r *http.Request) { // a token a word
+		var body struct{ Content string }
+		b, _ := io.ReadAll(r.Body)
+		json.Unmarshal(b, &body)
+		tokens, _ := json.Marshal(strings.Fields(body.Content))
+		answer(w, 200, `{"tokens":`+string(tokens)+`}`)
+	})
+	for _, path := range []string{"/v1/embeddings", "/v1/rerank"} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			answer(w, 200, `{"model":"/models/x.gguf","role":"`+strings.Join(os.Args, " ")+`"}`)
+		})
+	}
 	mux.HandleFunc("GET /slots", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, fmt.Sprintf(`{"active":%d}`, active.Load()))
 	})

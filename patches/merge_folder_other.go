@@ -1,0 +1,11 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package patches
+
+import "os"
+
+// scratchFolder is where scratch repositories are made.
+func scratchFolder() string { return os.TempDir() }
