@@ -46,7 +46,8 @@ cache folder. It may be deleted at any time.`,
   dist build --list                   # what can be built
   dist build --plan llama-vulkan      # from what, with digests
   dist build --explain llama-vulkan   # why it would be built again
-  dist build --all --json             # everything, for a program`,
+  dist build --all                    # everything that can be built here
+  dist build --json                   # the result for a program`,
 		ValidArgsFunction: completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.out == "" {
