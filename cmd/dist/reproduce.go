@@ -19,8 +19,8 @@ func newReproduce() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reproduce COMPONENT",
 		Short: "Build a component twice and compare",
-		Long: `Build a component twice from nothing, with everything varied that may not
-matter, and compare the results file by file. What differs is named by ELF
+		Long: `Build a component twice, with everything varied that may not matter, and compare
+the results file by file. The first build is the one in the store, if it is there. What differs is named by ELF
 section or archive member, and both builds are kept to look at. What a recipe
 excepts, with its reason, is shown and does not count.`,
 		Example:           "  dist reproduce llama-vulkan",
@@ -73,7 +73,7 @@ func showReproduction(env *cli.Env, r *build.Reproduction) error {
 	if r.Equal {
 		env.Printf("equal: %s\n", r.Sums[0])
 	} else {
-		env.Printf("not equal: %s and %s\nboth builds are in %s\n", r.Sums[0], r.Sums[1], r.Kept)
+		env.Printf("not equal: %s in %s\n       and %s in %s\n", r.Sums[0], r.Kept[0], r.Sums[1], r.Kept[1])
 	}
 	return cli.Done(v)
 }

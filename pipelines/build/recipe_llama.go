@@ -3,14 +3,17 @@
 
 package build
 
-// debianBuild is the pin of the root file system for C and C++.
-const debianBuild = "debian-bookworm-build"
+// The pins of the root file systems for C and C++.
+const (
+	debianBuild  = "debian-bookworm-build"
+	debianVulkan = "debian-trixie-vulkan"
+)
 
 // ggmlPrograms are the programs of llama.cpp that we ship of each build.
 var ggmlPrograms = []string{"llama-server", "llama-bench"}
 
 // cTools are the programs that builds of C and C++ with CMake start.
-var cTools = []string{"cmake", "ninja", "gcc-12", "g++-12", "ld", "install", "mkdir"}
+var cTools = []string{"cmake", "ninja", "gcc", "g++", "ld", "install", "mkdir"}
 
 // cFlags make compiler output independent of where sources and build lie, and
 // name the processor.
@@ -23,7 +26,7 @@ func ggmlCMake(pin, build string) []string {
 	return []string{
 		"cmake", "-S", "/src/" + pin, "-B", build, "-G", "Ninja",
 		"-DCMAKE_BUILD_TYPE=Release",
-		"-DCMAKE_C_COMPILER=/usr/bin/gcc-12", "-DCMAKE_CXX_COMPILER=/usr/bin/g++-12",
+		"-DCMAKE_C_COMPILER=/usr/bin/gcc-14", "-DCMAKE_CXX_COMPILER=/usr/bin/g++-14",
 		"-DCMAKE_C_FLAGS=" + cFlags, "-DCMAKE_CXX_FLAGS=" + cFlags,
 		"-DCMAKE_SKIP_RPATH=ON", "-DBUILD_SHARED_LIBS=OFF",
 		"-DGGML_NATIVE=OFF", "-DGGML_CCACHE=OFF", "-DGGML_CPU=ON",
@@ -53,7 +56,7 @@ func llamaVulkanRecipe() *Recipe {
 	const pin = "llama-vulkan"
 	return &Recipe{
 		Name: "llama-vulkan", What: "llama-server and llama-bench for Vulkan",
-		Pins: []string{pin}, Toolchain: debianBuild, CPUs: []CPU{X8664V3}, Tools: append(cTools[:len(cTools):len(cTools)], "glslc"),
+		Pins: []string{pin}, Toolchain: debianVulkan, CPUs: []CPU{X8664V3, Znver5}, Tools: append(cTools[:len(cTools):len(cTools)], "gcc-14", "g++-14", "glslc"),
 		Steps: ggmlSteps(append(ggmlCMake(pin, "/build/llama"),
 			"-DGGML_VULKAN=ON", "-DLLAMA_BUILD_UI=OFF", "-DLLAMA_USE_PREBUILT_UI=OFF")),
 		Outputs: ggmlOutputs(),
@@ -64,7 +67,7 @@ func leanRecipe() *Recipe {
 	const pin = "rocmfpx"
 	return &Recipe{
 		Name: "lean", What: "ROCmFPX's llama-server and llama-bench for Vulkan",
-		Pins: []string{pin}, Toolchain: debianBuild, CPUs: []CPU{X8664V3}, Tools: append(cTools[:len(cTools):len(cTools)], "glslc"),
+		Pins: []string{pin}, Toolchain: debianVulkan, CPUs: []CPU{X8664V3, Znver5}, Tools: append(cTools[:len(cTools):len(cTools)], "gcc-14", "g++-14", "glslc"),
 		Steps: ggmlSteps(append(ggmlCMake(pin, "/build/llama"),
 			"-DGGML_VULKAN=ON", "-DLLAMA_BUILD_WEBUI=OFF", "-DLLAMA_USE_PREBUILT_WEBUI=OFF")),
 		Outputs: ggmlOutputs(),

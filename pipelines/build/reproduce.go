@@ -20,7 +20,7 @@ type Reproduction struct {
 	Sums        [2]string    `json:"sums"`
 	Differences []Difference `json:"differences"`
 	Varied      []string     `json:"varied"`
-	Kept        string       `json:"kept,omitempty"` // where both builds lie when they differ
+	Kept        [2]string    `json:"kept,omitzero"` // where both builds lie when they differ
 }
 
 // varied is what Reproduce varies, beside the day and the order of work.
@@ -28,37 +28,63 @@ var varied = []string{
 	"folder outside", "order in which source files were made", "number of processors", "umask", "time zone and locale of the caller", "time",
 }
 
-// Reproduce builds a component twice, from nothing, with everything varied that
-// may not matter, and compares. What it needs must be in the builder's store.
+// Reproduce builds a component twice, with everything varied that may not
+// matter, and compares. The first build is the one that the store has, or is put
+// there; the second begins from nothing. What the component needs must be made.
 func (b *Builder) Reproduce(ctx context.Context, c *PlannedComponent, made map[string]*Built) (*Reproduction, error) {
 	if c.err != nil {
 		return nil, c.err
+	}
+	b.Progress.Step("%s: build 1 of 2", c.Name)
+	first, err := b.one(ctx, c, made)
+	if err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp(b.Cache.Dir, "reproduce-"+c.Name+"-")
 	if err != nil {
 		return nil, store.Explain(err, b.Cache.Dir)
 	}
-	r := &Reproduction{Name: c.Name, Key: c.Key, Varied: varied}
+	r := &Reproduction{Name: c.Name, Key: c.Key, Varied: varied, Sums: [2]string{first.Sum}}
+	second, st, err := b.again(ctx, c, made, dir)
+	if err != nil {
+		store.RemoveAll(dir)
+		return nil, err
+	}
+	r.Sums[1] = second.Sum
+	if r.Differences, err = compareStores(b.Store, st, c); err != nil {
+		return nil, err
+	}
+	r.Equal = !slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.Excepted == "" })
+	if !r.Equal {
+		r.Kept = [2]string{first.Path, second.Path}
+		return r, nil
+	}
+	return r, store.RemoveAll(dir)
+}
+
+// again builds the component once more, in a store of its own and on one
+// processor, from sources that were copied in another order.
+func (b *Builder) again(ctx context.Context, c *PlannedComponent, made map[string]*Built, dir string) (*Built, *store.Store, error) {
+	st, err := store.Open(filepath.Join(dir, "a-folder-with-a-much-longer-name", "store"))
+	if err != nil {
+		return nil, nil, err
+	}
+	v := *b
+	v.Store, v.CPUs, v.Provider = st, 1, &reversed{b.Provider, filepath.Join(dir, "reversed")}
+	b.Progress.Step("%s: build 2 of 2", c.Name)
+	defer setenv("TZ", "Pacific/Kiritimati")()
+	defer setenv("LC_ALL", "tr_TR.UTF-8")()
+	defer setUmask(0o077)()
+	built, err := v.one(ctx, c, made)
+	return built, st, err
+}
+
+// compareStores compares a component in two stores.
+func compareStores(a, b *store.Store, c *PlannedComponent) ([]Difference, error) {
 	var entries [2]*store.Entry
 	var files [2][]store.File
-	for i, where := range []string{"a", filepath.Join("a-much-longer-name", "two")} {
-		st, err := store.Open(filepath.Join(dir, where))
-		if err != nil {
-			return nil, err
-		}
-		v := *b
-		v.Store = st
-		if i == 1 {
-			v.CPUs = 1
-			v.Provider = &reversed{b.Provider, filepath.Join(dir, "reversed")}
-		}
-		b.Progress.Step("%s: build %d of 2", c.Name, i+1)
-		built, err := vary(i == 1, func() (*Built, error) { return v.one(ctx, c, made) })
-		if err != nil {
-			store.RemoveAll(dir)
-			return nil, err
-		}
-		r.Sums[i] = built.Sum
+	for i, st := range []*store.Store{a, b} {
+		var err error
 		if entries[i], err = st.Get(c.Key); err != nil {
 			return nil, err
 		}
@@ -66,27 +92,7 @@ func (b *Builder) Reproduce(ctx context.Context, c *PlannedComponent, made map[s
 			return nil, err
 		}
 	}
-	if r.Differences, err = compare(entries[0], entries[1], files[0], files[1], c.Recipe.Exceptions); err != nil {
-		return nil, err
-	}
-	r.Equal = !slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.Excepted == "" })
-	if !r.Equal {
-		r.Kept = dir
-		return r, nil
-	}
-	return r, store.RemoveAll(dir)
-}
-
-// vary runs f, the second time with another umask, zone and locale. These are
-// the process's own, so nothing else may be built meanwhile.
-func vary(second bool, f func() (*Built, error)) (*Built, error) {
-	if !second {
-		return f()
-	}
-	defer setenv("TZ", "Pacific/Kiritimati")()
-	defer setenv("LC_ALL", "tr_TR.UTF-8")()
-	defer setUmask(0o077)()
-	return f()
+	return compare(entries[0], entries[1], files[0], files[1], c.Recipe.Exceptions)
 }
 
 func setenv(name, value string) (restore func()) {
