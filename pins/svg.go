@@ -37,10 +37,20 @@ type box struct {
 	x, y, w float64
 }
 
-// SVG draws the graph: what is followed on the left, what follows to the right.
-// The same graph gives the same bytes.
+// A Drawing says how a graph is drawn.
+type Drawing struct {
+	Title, Desc string
+	Layer       func(Node) int // the column of a node, from 0
+}
+
+// SVG draws the pins: what is followed on the left, what follows to the right.
 func (g *Graph) SVG() string {
-	columns := g.columns()
+	return g.Draw(Drawing{"Pins and what they follow", g.describe(), g.layers()})
+}
+
+// Draw draws a graph. The same graph gives the same bytes.
+func (g *Graph) Draw(d Drawing) string {
+	columns := g.columns(d.Layer)
 	boxes := map[string]*box{}
 	var order []*box
 	x, bottom := float64(svgMargin), 0.0
@@ -60,8 +70,8 @@ func (g *Graph) SVG() string {
 	width, height := max(x-svgGap+svgMargin, 320), bottom+svgMargin
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title desc" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", width, height, width, height)
-	fmt.Fprintf(&b, "<title id=\"title\">Pins and what they follow</title>\n<desc id=\"desc\">%s</desc>\n<style>%s</style>\n", html.EscapeString(g.describe()), svgStyle)
-	fmt.Fprintf(&b, "<text class=\"head\" x=\"%d\" y=\"28\">Pins and what they follow</text>\n", svgMargin)
+	fmt.Fprintf(&b, "<title id=\"title\">%s</title>\n<desc id=\"desc\">%s</desc>\n<style>%s</style>\n", html.EscapeString(d.Title), html.EscapeString(d.Desc), svgStyle)
+	fmt.Fprintf(&b, "<text class=\"head\" x=\"%d\" y=\"28\">%s</text>\n", svgMargin, html.EscapeString(d.Title))
 	for _, e := range g.Edges {
 		from, to := boxes[e.From], boxes[e.To]
 		x1, y1, x2, y2 := from.x+from.w, from.y+svgHeight/2, to.x, to.y+svgHeight/2
@@ -109,10 +119,9 @@ func (g *Graph) describe() string {
 		count[NodePin], verified, count[NodeGroup], count[NodeStack])
 }
 
-// columns sorts the nodes into layers: groups and repositories, pins by how
-// many pins their version is read through, stacks. Inside a layer a node stands
-// near what leads to it.
-func (g *Graph) columns() [][]Node {
+// layers puts groups and repositories first, then pins by how many pins their
+// version is read through, stacks last.
+func (g *Graph) layers() func(Node) int {
 	into := map[string][]string{}
 	kind := map[string]NodeKind{}
 	for _, n := range g.Nodes {
@@ -133,27 +142,36 @@ func (g *Graph) columns() [][]Node {
 		}
 		return d
 	}
-	layers := map[int][]Node{}
 	last := 1
 	for _, n := range g.Nodes {
 		if n.Kind == NodePin {
 			last = max(last, depth(n.ID(), len(g.Nodes)))
 		}
 	}
-	for _, n := range g.Nodes {
+	return func(n Node) int {
 		switch n.Kind {
 		case NodePin:
-			d := depth(n.ID(), len(g.Nodes))
-			layers[d] = append(layers[d], n)
+			return depth(n.ID(), len(g.Nodes))
 		case NodeStack:
-			layers[last+1] = append(layers[last+1], n)
-		default:
-			layers[0] = append(layers[0], n)
+			return last + 1
 		}
+		return 0
+	}
+}
+
+// columns sorts the nodes into their layers. Inside a layer a node stands near
+// what leads to it. Empty layers are left out.
+func (g *Graph) columns(layer func(Node) int) [][]Node {
+	layers := map[int][]Node{}
+	last := 0
+	for _, n := range g.Nodes {
+		l := layer(n)
+		layers[l] = append(layers[l], n)
+		last = max(last, l)
 	}
 	place := map[string]float64{}
 	var columns [][]Node
-	for i := 0; i <= last+1; i++ {
+	for i := 0; i <= last; i++ {
 		column := layers[i]
 		weight := map[string]float64{}
 		for _, n := range column {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
+	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
 
 func newPinsWhy() *cobra.Command {
@@ -24,7 +25,7 @@ func newPinsWhy() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			uses, err := set.Why(args[0], recipePins())
+			uses, err := set.Why(args[0], build.RecipePins())
 			if err != nil {
 				return err
 			}
@@ -52,9 +53,4 @@ func newPinsWhy() *cobra.Command {
 			return t.Write(env.Out, false)
 		},
 	}
-}
-
-// recipePins returns the pins that each component is built from.
-func recipePins() map[string][]string {
-	return map[string][]string{"serve": {"go"}}
 }

@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/pins"
+	"github.com/1bit-MONSTER/engine/pipelines/toolchain/toolchaintest"
 )
 
 func TestMain(m *testing.M) {
@@ -41,9 +45,32 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status,
+			"status":         status,
+			"debian-archive": debianArchive,
 		},
 	})
+}
+
+// debianArchive writes the pool of a small archive into a folder, and its
+// packages as the lock of a pin's file: debian-archive FOLDER FILE.
+func debianArchive(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: debian-archive FOLDER FILE")
+	}
+	lock := pins.Lock{Version: "12.15", Date: time.Date(2026, 7, 11, 10, 16, 37, 0, time.UTC)}
+	for _, d := range toolchaintest.Base() {
+		f := d.Locked()
+		lock.Files = append(lock.Files, f)
+		path := filepath.Join(ts.MkAbs(args[0]), filepath.FromSlash(f.Path))
+		ts.Check(os.MkdirAll(filepath.Dir(path), 0o777))
+		ts.Check(os.WriteFile(path, d.Bytes(), 0o666))
+	}
+	file := ts.MkAbs(args[1])
+	text, err := os.ReadFile(file)
+	ts.Check(err)
+	text, err = pins.WriteLock(text, lock)
+	ts.Check(err)
+	ts.Check(os.WriteFile(file, text, 0o666))
 }
 
 // status runs a program and checks its exit code: status 2 dist pins show x.

@@ -57,6 +57,17 @@ func Wait(ctx context.Context, path string, waiting func()) (*Lock, error) {
 	}
 }
 
+// At reports whether path is still the file that the lock is on: somebody may
+// have removed it between its opening and its locking.
+func (l *Lock) At(path string) bool {
+	mine, err := l.f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(mine, there)
+}
+
 // Unlock releases the lock. The file stays: removing it would let two
 // processes hold locks on two files of the same name.
 func (l *Lock) Unlock() error { return l.f.Close() }

@@ -33,6 +33,7 @@ var known = map[string]part{
 	"debootstrap":        {programs: []string{"debootstrap"}, version: dashes, debian: "debootstrap"},
 	"diffoscope":         {programs: []string{"diffoscope"}, version: dashes, debian: "diffoscope-minimal"},
 	"docker-registry":    {programs: []string{"docker-registry"}, version: dashes, debian: "docker-registry"},
+	"dpkg-deb":           {programs: []string{"dpkg-deb"}, version: dashes, debian: "dpkg"},
 	"g++":                {programs: []string{"g++"}, version: dashes, debian: "g++"},
 	"gcc":                {programs: []string{"gcc"}, version: dashes, debian: "gcc"},
 	"gpg":                {programs: []string{"gpg"}, version: dashes, debian: "gpg"},

@@ -150,8 +150,9 @@ func seal(path string) error {
 	})
 }
 
-// removeAll removes path though its folders are read-only.
-func removeAll(path string) error {
+// RemoveAll removes path though its folders are read-only, as the content of
+// entries is.
+func RemoveAll(path string) error {
 	filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			os.Chmod(name, 0o755)

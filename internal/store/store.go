@@ -251,6 +251,10 @@ func (s *Store) workspace() (string, func(), error) {
 		if err != nil {
 			return "", nil, err
 		}
+		if lock != nil && !lock.At(work+".lock") {
+			lock.Unlock() // a sweep removed it: the next would make, and take, another one of that name
+			lock = nil
+		}
 		if lock == nil && try < 10 {
 			continue // a sweep was faster than our lock
 		}
@@ -258,7 +262,7 @@ func (s *Store) workspace() (string, func(), error) {
 			return "", nil, errors.New("no lock to be had for a new folder")
 		}
 		done := func() {
-			removeAll(work)
+			RemoveAll(work)
 			os.Remove(work + ".lock")
 			lock.Unlock()
 		}
@@ -278,7 +282,7 @@ func (s *Store) sweep() {
 		if lock == nil || err != nil {
 			continue
 		}
-		removeAll(strings.TrimSuffix(name, ".lock"))
+		RemoveAll(strings.TrimSuffix(name, ".lock"))
 		os.Remove(name)
 		lock.Unlock()
 	}

@@ -26,7 +26,7 @@ func open(t *testing.T) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { removeAll(s.dir) })
+	t.Cleanup(func() { RemoveAll(s.dir) })
 	return s
 }
 

@@ -52,6 +52,7 @@ func (t *Tree) place(name string, kind fs.FileMode) (string, error) {
 			return "", local(err)
 		}
 		delete(t.entries, p)
+		t.replaced = append(t.replaced, p)
 	}
 	return p, t.twin(name, p)
 }

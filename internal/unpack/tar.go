@@ -26,7 +26,10 @@ func Tar(ctx context.Context, r io.Reader, target string, opts ...Option) error 
 }
 
 // Tar adds a tar stream to the tree.
-func (t *Tree) Tar(ctx context.Context, r io.Reader) error {
+func (t *Tree) Tar(ctx context.Context, r io.Reader) error { return t.entriesOf(ctx, r, t.tarEntry) }
+
+// entriesOf calls f for each entry of a tar stream.
+func (t *Tree) entriesOf(ctx context.Context, r io.Reader, f func(*tar.Header, io.Reader, *counter) error) error {
 	packed := &counter{r: r}
 	plain, done, err := decompress(packed)
 	if err != nil {
@@ -46,7 +49,7 @@ func (t *Tree) Tar(ctx context.Context, r io.Reader) error {
 		if err := cancelled(ctx); err != nil {
 			return err
 		}
-		if err := t.tarEntry(h, tr, packed); err != nil {
+		if err := f(h, tr, packed); err != nil {
 			return err
 		}
 	}
@@ -199,4 +202,29 @@ func dictionary(head []byte) int64 {
 	}
 	bits := head[i+2] & 0x3f
 	return (2 | int64(bits&1)) << (bits/2 + 11)
+}
+
+// Decompress writes what r holds to w, decompressed; the compression is told by
+// its first bytes. More than most bytes, or more than 250 times of what was read
+// once it is 32 MiB, is refused.
+func Decompress(ctx context.Context, w io.Writer, r io.Reader, most int64) error {
+	o, err := build([]Option{MaxBytes(most)})
+	if err != nil {
+		return err
+	}
+	packed := &counter{r: r}
+	plain, done, err := decompress(packed)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = io.Copy(w, &limiter{r: plain, t: &Tree{o: o}, packed: packed, ctx: ctx})
+	var pe *fs.PathError
+	switch {
+	case errors.As(err, &pe):
+		return local(err)
+	case err != nil:
+		return broken(err)
+	}
+	return nil
 }

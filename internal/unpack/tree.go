@@ -65,6 +65,7 @@ type Tree struct {
 	folded       map[string]string // lower-case path to path
 	links        []string          // symlinks, in order
 	twins        []Twin
+	replaced     []string
 	written      int64 // bytes, of all archives
 	count        int
 }
@@ -126,6 +127,14 @@ func removeAll(dir string) {
 
 // Twins returns the names that a case-folding file system cannot tell apart.
 func (t *Tree) Twins() []Twin { return t.twins }
+
+// Has reports whether the tree has something at a clean path that names no
+// link on its way.
+func (t *Tree) Has(name string) bool { _, there := t.entries[name]; return there }
+
+// Replaced returns the paths at which a file or link took the place of another,
+// in order, as often as it happened.
+func (t *Tree) Replaced() []string { return t.replaced }
 
 // Bytes returns how many bytes of files were written.
 func (t *Tree) Bytes() int64 { return t.written }

@@ -547,3 +547,42 @@ func FuzzDeb(f *testing.F) {
 		inside(t, dir, Deb(t.Context(), bytes.NewReader(data), filepath.Join(dir, "out"), MaxBytes(1<<20), MaxEntries(100)))
 	})
 }
+
+func FuzzLayer(f *testing.F) {
+	below := pack(f, folder("a"), reg("a/b", "x"), link("l", "a"), reg("c", "x"))
+	f.Add(pack(f, reg("a/.wh.b", ""), reg("l/d", "y"), hard("h", "c"), folder("c")))
+	f.Add(pack(f, reg("a/.wh..wh..opq", ""), reg("l/.wh.b", ""), link("c", "/etc"), reg("../.wh.x", "")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		tree, err := Begin(filepath.Join(dir, "out"), RootFS(), Replace(), SetidBits(ClearSetid), MaxBytes(1<<20), MaxEntries(100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range [][]byte{below, data} {
+			if err = tree.Layer(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(l)), nil }); err != nil {
+				break
+			}
+		}
+		if err != nil {
+			tree.Discard()
+			empty(t, dir)
+			return
+		}
+		// What the tree believes to be there is there, and nothing else.
+		count := 0
+		filepath.WalkDir(tree.temp, func(p string, d fs.DirEntry, err error) error {
+			rel, _ := filepath.Rel(tree.temp, p)
+			if err != nil || !tree.Has(filepath.ToSlash(rel)) {
+				t.Errorf("%q is not in the tree: %v", rel, err)
+			}
+			count++
+			return nil
+		})
+		if count != len(tree.entries) {
+			t.Errorf("%d are there, the tree has %d", count, len(tree.entries))
+		}
+		if err := tree.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -25,9 +25,9 @@ func TestCommitOfRunsNothing(t *testing.T) {
 		"filter.trap.clean", "filter.trap.smudge", "filter.trap.process", "core.fsmonitor", "gpg.program",
 		"diff.external", "core.pager", "core.sshCommand", "core.editor", "credential.helper",
 	} {
-		git(t, repo, "config", name, program)
+		gitRun(t, repo, "config", name, program)
 	}
-	git(t, repo, "config", "log.showSignature", "true")
+	gitRun(t, repo, "config", "log.showSignature", "true")
 	write(t, repo, ".git/info/attributes", "* filter=trap\n")
 	write(t, repo, ".git/hooks/post-index-change", "#!/bin/sh\n"+program+"\n")
 	os.Chmod(filepath.Join(repo, ".git/hooks/post-index-change"), 0o755)
@@ -52,19 +52,19 @@ func TestCommitOfSeesChanges(t *testing.T) {
 		{"none", func(*testing.T, string) {}, []string{"VERSION"}, false},
 		{"of another file", func(t *testing.T, repo string) { write(t, repo, "README.md", "x") }, []string{"VERSION"}, false},
 		{"in the work tree", func(t *testing.T, repo string) { write(t, repo, "VERSION", "2026.49\n") }, []string{"VERSION"}, true},
-		{"staged", func(t *testing.T, repo string) { write(t, repo, "VERSION", "2026.49\n"); git(t, repo, "add", "-A") }, []string{"VERSION"}, true},
+		{"staged", func(t *testing.T, repo string) { write(t, repo, "VERSION", "2026.49\n"); gitRun(t, repo, "add", "-A") }, []string{"VERSION"}, true},
 		{"staged only", func(t *testing.T, repo string) {
 			write(t, repo, "VERSION", "2026.49\n")
-			git(t, repo, "add", "-A")
+			gitRun(t, repo, "add", "-A")
 			write(t, repo, "VERSION", fixture["VERSION"])
 		}, []string{"VERSION"}, false},
 		{"an untracked file", func(t *testing.T, repo string) { write(t, repo, "new", "x") }, []string{"VERSION", "new"}, true},
 		{"an ignored file", func(t *testing.T, repo string) { write(t, repo, ".gitignore", "new"); write(t, repo, "new", "x") }, []string{"new"}, true},
 		{"a file that git is told to overlook", func(t *testing.T, repo string) {
-			git(t, repo, "update-index", "--assume-unchanged", "VERSION")
+			gitRun(t, repo, "update-index", "--assume-unchanged", "VERSION")
 			write(t, repo, "VERSION", "2026.49\n")
 		}, []string{"VERSION"}, true},
-		{"another work tree in the configuration", func(t *testing.T, repo string) { git(t, repo, "config", "core.worktree", "/") }, []string{"VERSION"}, false},
+		{"another work tree in the configuration", func(t *testing.T, repo string) { gitRun(t, repo, "config", "core.worktree", "/") }, []string{"VERSION"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			repo := project(t, nil)
@@ -79,7 +79,7 @@ func TestCommitOfSeesChanges(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(repo, ".git")); err != nil {
 			t.Fatal(err)
 		}
-		git(t, repo, "init", "-q", "--object-format=sha256")
+		gitRun(t, repo, "init", "-q", "--object-format=sha256")
 		commitAll(t, repo)
 		if got := commitOf(t.Context(), repo, []string{"VERSION"}); len(got.ID) != 64 || got.Modified {
 			t.Errorf("%+v", got)

@@ -37,7 +37,7 @@ func TestExplainGoErrors(t *testing.T) {
 		{"cancelled", errors.Join(&run.ExitError{Code: -1}, context.Canceled), verdict.Infra, "canceled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, explain := range []func(error) error{explainBuild, explainList} {
+			for _, explain := range []func(error) error{explainList} {
 				err := store.Explain(explain(c.err), "/cache")
 				if verdict.Of(err) != c.want || !strings.Contains(err.Error(), c.say) {
 					t.Errorf("verdict %s: %v; want %s and %q", verdict.Of(err), err, c.want, c.say)

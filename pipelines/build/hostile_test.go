@@ -16,11 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // TestMain lets this test binary be a build that can be killed.
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	if spec := os.Getenv("ONEBIT_TEST_BUILD"); spec != "" {
 		os.Exit(runSpec(spec))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/atomicfile"
 	"github.com/1bit-MONSTER/engine/internal/filelock"
 	"github.com/1bit-MONSTER/engine/internal/progress"
+	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
@@ -32,23 +33,27 @@ var documents = []string{"LICENSE", "NOTICE", "README.md"}
 
 // Options say what to build from where to where.
 type Options struct {
-	Repo     string // the work tree
-	Out      string // the folder of archives
-	Cache    Cache
-	Go       GoPin
-	Progress *progress.Reporter
+	Repo  string // the work tree
+	Out   string // the folder of archives
+	Cache Cache
+	Go    GoPin
+
+	NoSandbox bool // build in plain sight of the machine; marked, never released
+	Paranoid  bool // read again what is taken from the store
+	Progress  *progress.Reporter
 }
 
 // A Result is what a build left.
 type Result struct {
-	Archive   string `json:"archive"` // its path
-	SHA256    string `json:"sha256"`
-	Size      int64  `json:"size"`
-	UpToDate  bool   `json:"up-to-date"` // nothing was to do
-	Hit       bool   `json:"hit"`        // the component was in the store
-	Version   string `json:"version"`
-	Component string `json:"component"` // t1: of its files
-	Source    string `json:"source"`
+	Archive   string    `json:"archive"` // its path
+	SHA256    string    `json:"sha256"`
+	Size      int64     `json:"size"`
+	UpToDate  bool      `json:"up-to-date"` // nothing was to do
+	Hit       bool      `json:"hit"`        // the component was in the store
+	Version   string    `json:"version"`
+	Component string    `json:"component"` // t1: of its files
+	Key       store.Key `json:"key"`       // the component's in the store
+	Source    string    `json:"source"`
 	Commit
 }
 
@@ -97,7 +102,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	if st, err := os.Stat(o.Out); err == nil && !st.IsDir() {
 		return nil, verdict.Usagef("%s is a file: name a folder with --out", o.Out)
 	}
-	if r := upToDate(ctx, o); r != nil {
+	if r := upToDate(ctx, o); r != nil && !o.Paranoid {
 		return r, nil
 	}
 	st, err := o.Cache.Store()
@@ -109,21 +114,53 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer lock.Unlock()
-	if r := upToDate(ctx, o); r != nil {
+	if r := upToDate(ctx, o); r != nil && !o.Paranoid {
 		return r, nil // somebody else built it while we waited
 	}
 	begun := now()
-	b := &serveBuild{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
-	c, l, err := b.component(ctx)
+	w := &workTree{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
+	done, err := w.prepare(ctx)
 	if err != nil {
-		return nil, b.removed(err)
+		return nil, err
 	}
-	r, err := pack(ctx, o, c, l)
+	defer done()
+	c, err := o.component(ctx, w)
 	if err != nil {
-		return nil, b.removed(err)
+		return nil, w.removed(err)
 	}
-	remember(o, r, l, begun)
+	r, err := pack(ctx, o, c, w)
+	if err != nil {
+		return nil, w.removed(err)
+	}
+	remember(o, r, w.list, begun)
 	return r, nil
+}
+
+// component builds the program in a sandbox. Where this machine has none, it
+// is built in plain sight all the same, since Go needs no other program, and
+// is marked so in the store.
+func (o Options) component(ctx context.Context, w *workTree) (*Built, error) {
+	space := Sandboxed
+	if o.NoSandbox {
+		space = NoSandbox
+	}
+	runner, err := NewHostRunner(ctx, space)
+	var unavailable *sandbox.Unavailable
+	if errors.As(err, &unavailable) {
+		o.Progress.Step("warning: %v; building without a sandbox, which is marked and never released", err)
+		space = NoSandbox
+		runner, err = NewHostRunner(ctx, space)
+	}
+	if err != nil {
+		return nil, err
+	}
+	recipe := serveRecipe()
+	planned := &PlannedComponent{Recipe: recipe, Name: recipe.Name, Inputs: w.inputs(recipe, space)}
+	if planned.Key, err = planned.Inputs.Key(); err != nil {
+		return nil, err
+	}
+	b := &Builder{Store: w.store, Cache: o.Cache, Runner: runner, Progress: o.Progress, Paranoid: o.Paranoid, tree: w}
+	return b.one(ctx, planned, nil)
 }
 
 // lock makes one build at a time of all that write to the same folder.
@@ -139,16 +176,16 @@ func (o Options) lock(ctx context.Context) (*filelock.Lock, error) {
 }
 
 // pack writes the archive, unless the same one lies there.
-func pack(ctx context.Context, o Options, c *Component, l *sourceList) (*Result, error) {
+func pack(ctx context.Context, o Options, c *Built, w *workTree) (*Result, error) {
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return nil, explainOut(err, o.Out)
 	}
-	top := fmt.Sprintf("1bit-%s-%s", c.Version, platform)
+	top := fmt.Sprintf("1bit-%s-%s", w.version, platform)
 	r := &Result{
-		Archive: filepath.Join(o.Out, top+".tar.zst"), Hit: c.Hit, Version: c.Version,
-		Component: c.Digest, Source: c.Source, Commit: commitOf(ctx, o.Repo, l.files),
+		Archive: filepath.Join(o.Out, top+".tar.zst"), Hit: c.Hit, Version: w.version,
+		Component: c.Sum, Key: c.Key, Source: w.source, Commit: commitOf(ctx, o.Repo, w.list.files),
 	}
-	files, err := payload(o, c, r.Commit)
+	files, err := payload(o, c, w, r.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -170,12 +207,16 @@ func pack(ctx context.Context, o Options, c *Component, l *sourceList) (*Result,
 }
 
 // payload lists the archive's files, manifest.json included.
-func payload(o Options, c *Component, commit Commit) ([]archive.File, error) {
-	m := manifest{Schema: 1, Name: "1bit", Version: c.Version, Platform: platform, Source: c.Source, Commit: commit, Modules: c.Modules}
-	m.Component.Name, m.Component.Digest = c.Name, c.Digest
+func payload(o Options, c *Built, w *workTree, commit Commit) ([]archive.File, error) {
+	m := manifest{Schema: 1, Name: "1bit", Version: w.version, Platform: platform, Source: w.source, Commit: commit, Modules: w.list.modules}
+	m.Component.Name, m.Component.Digest = c.Name, c.Sum
 	m.Toolchain.Module, m.Toolchain.Version, m.Toolchain.Sum = "golang.org/toolchain", o.Go.Version, o.Go.Sum
+	made, err := w.store.Files(c.Key)
+	if err != nil {
+		return nil, err
+	}
 	var files []archive.File
-	for _, f := range c.Files {
+	for _, f := range made {
 		path := filepath.Join(c.Path, filepath.FromSlash(f.Path))
 		files = append(files, archive.File{
 			Name: f.Path, Exec: f.Mode == "100755", Size: f.Size,

@@ -79,7 +79,7 @@ func (k debKind) lock(ctx context.Context, e *Engine, p *pins.Pin, c *Candidate)
 
 // fetch needs to know no archive when all is in the store.
 func (k debKind) fetch(ctx context.Context, e *Engine, p *pins.Pin) (entries []*store.Entry, err error) {
-	a, missing := e.debArchive()
+	a, missing := e.debPool()
 	entries, err = e.fetchFiles(ctx, p, func(f pins.File) download {
 		if missing != nil {
 			return download{name: f.Name + " " + f.Version, expect: httpget.Expect{SHA256: f.SHA256, Size: f.Size}}
@@ -91,7 +91,7 @@ func (k debKind) fetch(ctx context.Context, e *Engine, p *pins.Pin) (entries []*
 	case err != nil && missing != nil && !e.Offline:
 		return nil, missing
 	case errors.As(err, &gone):
-		return nil, verdict.Failf("%w: the archive has that version no more, take the new one with 'dist pins update %s' or name an archive that keeps it under debian: in the mirrors file", err, p.Name)
+		return nil, verdict.Infraf("%w: the archive has that version no more, take the new one with 'dist pins update %s' or name an archive that keeps it under debian: in the mirrors file", err, p.Name)
 	}
 	return entries, err
 }

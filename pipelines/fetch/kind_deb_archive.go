@@ -36,18 +36,11 @@ type debArchive struct {
 	standsIn string
 }
 
-// debArchive returns the archive: the mirrors file's, else the one that apt
-// uses on this machine.
+// debArchive returns the archive, with the keys of its suites.
 func (e *Engine) debArchive() (*debArchive, error) {
-	a := &debArchive{}
-	if e.Mirrors != nil && e.Mirrors.Debian != "" {
-		a.main = strings.TrimSuffix(e.Mirrors.Debian, "/")
-		a.security = a.main + "-security"
-	} else {
-		var err error
-		if a.main, a.security, err = aptArchives(aptFolder); err != nil {
-			return nil, err
-		}
+	a, err := e.debPool()
+	if err != nil {
+		return nil, err
 	}
 	if e.debKeyring != "" {
 		a.keyring = e.debKeyring
@@ -60,6 +53,20 @@ func (e *Engine) debArchive() (*debArchive, error) {
 		}
 	}
 	return nil, verdict.Infraf("the keys of Debian's archive are not on this machine, so its signatures cannot be checked: install the package debian-archive-keyring")
+}
+
+// debPool returns the archive without keys, for files whose sums are known: the
+// mirrors file's, else the one that apt uses on this machine.
+func (e *Engine) debPool() (*debArchive, error) {
+	a := &debArchive{}
+	if e.Mirrors != nil && e.Mirrors.Debian != "" {
+		a.main = strings.TrimSuffix(e.Mirrors.Debian, "/")
+		a.security = a.main + "-security"
+		return a, nil
+	}
+	var err error
+	a.main, a.security, err = aptArchives(aptFolder)
+	return a, err
 }
 
 // place is where a path below the archive is read. The address is the user's

@@ -288,7 +288,7 @@ func TestDebFetchGone(t *testing.T) {
 	}
 	_, err := debKind{}.fetch(t.Context(), w.e, p)
 	var gone *httpget.NotFound
-	wantError(t, err, verdict.Fail, "that version no more", "dist pins update debs")
+	wantError(t, err, verdict.Infra, "that version no more", "dist pins update debs")
 	if !errors.As(err, &gone) {
 		t.Errorf("%v", err)
 	}
@@ -349,5 +349,18 @@ func TestRealDebianArchive(t *testing.T) {
 		if !slices.ContainsFunc(files, func(f pins.File) bool { return f.Name == want }) {
 			t.Errorf("%s is not among the %d", want, len(files))
 		}
+	}
+}
+
+// Other packages may be named, or needed, without a new point release: whether
+// a lock is still right is known after solving only.
+func TestDebIsNeverCurrentUnsolved(t *testing.T) {
+	p := debPin("tool")
+	p.Lock = &pins.Lock{Version: "12.15", Files: []pins.File{{Name: "tool", SHA256: strings.Repeat("0", 64)}}}
+	if p.State() != pins.Verified {
+		t.Fatalf("the pin is %s", p.State())
+	}
+	if current(p, &Candidate{Version: "12.15"}) {
+		t.Error("a lock of packages is taken for current by its version")
 	}
 }

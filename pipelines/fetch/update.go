@@ -260,6 +260,9 @@ func current(p *pins.Pin, c *Candidate) bool {
 	if l.ID() != c.id() || l.Version != c.Version || len(c.Files) > 0 {
 		return false
 	}
+	if p.Track.Kind == pins.Deb {
+		return false // its packages may be others now: lock solves, and keeps what is the same
+	}
 	for _, in := range l.Inputs {
 		if in.Sum == "" && in.Kind != pins.InputUnused && in.Kind != pins.InputFile {
 			return false // a person listed it; it is not summed yet

@@ -84,10 +84,7 @@ func TestFetchGo(t *testing.T) {
 			t.Setenv("GOROOT", "")
 			t.Setenv("GOFLAGS", "-tags=poison")
 			t.Setenv("MY_TOKEN", "secret")
-			st, err := store.Open(filepath.Join(t.TempDir(), "store"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := newStore(t)
 			sum := c.sum
 			if sum == "" {
 				sum = sumOfGood(t)

@@ -1,0 +1,112 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/progress"
+	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/patches"
+	"github.com/1bit-MONSTER/engine/pins"
+	"github.com/1bit-MONSTER/engine/pipelines/fetch"
+	"github.com/1bit-MONSTER/engine/pipelines/toolchain"
+)
+
+// Locked provides what the locks name, fetching what the store lacks.
+type Locked struct {
+	Engine   *fetch.Engine
+	Stacks   *patches.Repository
+	Progress *progress.Reporter
+}
+
+var _ Provider = (*Locked)(nil)
+
+// Source implements Provider. A source whose build files declare a download
+// that no input of the lock covers is refused: its build would want the
+// network, or go on silently without.
+func (l *Locked) Source(ctx context.Context, name string) (string, error) {
+	p, err := verified(l.Engine.Set, name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := l.Engine.Content(ctx, p); err != nil {
+		return "", err
+	}
+	_, undeclared, err := l.Engine.Downloads(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if err := undeclared.Err(); err != nil {
+		return "", verdict.Failf("pin %s: %w", name, err)
+	}
+	key, err := store.KeyOf(sourceSum(p))
+	if err != nil {
+		return "", err
+	}
+	if p.Lock.Patched == nil {
+		e, err := l.Engine.Store.Get(key)
+		if err != nil {
+			return "", err
+		}
+		return e.Path, nil
+	}
+	return l.patched(ctx, p, key)
+}
+
+// patched puts a pin's tree with our patches into the store.
+func (l *Locked) patched(ctx context.Context, p *pins.Pin, key store.Key) (string, error) {
+	if len(p.Lock.Submodules) > 0 {
+		return "", verdict.Failf("pin %s has patches and submodules: a submodule that its build needs must be a pin of its own", p.Name)
+	}
+	e, err := l.Engine.Store.Put(ctx, key, store.Maker{
+		Kind: "source", Name: p.Name + " with patches",
+		Fill: func(ctx context.Context, dir string) error {
+			l.Progress.Step("%s: applying our patches", p.Name)
+			_, err := l.Stacks.Apply(ctx, p.Stack, dir, func(ctx context.Context, pin *pins.Pin, _ string) (*git.Repo, error) {
+				return l.Engine.Repository(ctx, pin.Name)
+			})
+			return err
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	return e.Path, nil
+}
+
+// Input implements Provider.
+func (l *Locked) Input(ctx context.Context, pin, name string) (string, error) {
+	p, err := verified(l.Engine.Set, pin)
+	if err != nil {
+		return "", err
+	}
+	entries, err := l.Engine.FetchInputs(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	i := 0
+	for _, in := range p.Lock.Inputs {
+		if in.Kind == pins.InputUnused {
+			continue
+		}
+		if in.Name == name && i < len(entries) {
+			return entries[i].Path, nil
+		}
+		i++
+	}
+	return "", fmt.Errorf("pin %s has no input %s", pin, name)
+}
+
+// Toolchain implements Provider.
+func (l *Locked) Toolchain(ctx context.Context, name string) (string, error) {
+	p, err := verified(l.Engine.Set, name)
+	if err != nil {
+		return "", err
+	}
+	return toolchain.Fetch(ctx, l.Engine.Store, l.Engine, p, l.Progress)
+}
