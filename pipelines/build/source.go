@@ -6,6 +6,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,9 @@ import (
 
 	"golang.org/x/mod/sumdb/dirhash"
 
+	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/run"
+	"github.com/1bit-MONSTER/engine/internal/treesum"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/toolchain"
 )
@@ -178,8 +181,7 @@ func lastLine(s string) string {
 // of what was copied, which is what is built: an edit while we build changes
 // nothing.
 func snapshot(repo string, files []string, dir string, mtime time.Time) (string, error) {
-	content := make(map[string][]byte, len(files))
-	names := make([]string, 0, len(files))
+	digests := make([]treesum.Digest, 0, len(files))
 	for _, f := range files {
 		data, err := readRegular(filepath.Join(repo, filepath.FromSlash(f)))
 		if err != nil {
@@ -197,16 +199,9 @@ func snapshot(repo string, files []string, dir string, mtime time.Time) (string,
 		}
 		// The mode is fixed: what a file may do in the work tree does not
 		// reach the binary, and differs with the umask and the system.
-		content["100644 "+f] = data
-		names = append(names, "100644 "+f)
+		digests = append(digests, treesum.Digest{Mode: git.ModeFile, Path: f, SHA256: sha256.Sum256(data)})
 	}
-	sum, err := dirhash.Hash1(names, func(name string) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(content[name])), nil
-	})
-	if err != nil {
-		return "", err
-	}
-	return "t1:" + strings.TrimPrefix(sum, "h1:"), nil
+	return treesum.FromDigests(digests)
 }
 
 // readRegular reads a file; a named pipe or a device would be waited for.
