@@ -94,7 +94,7 @@ func (e *Engine) Archive(ctx context.Context, list []*pins.Pin, remotes []Archiv
 		row.Ref = KeptRef(p.Name, git.ID(p.Lock.Commit))
 		var all []error
 		for _, remote := range remotes {
-			if err := e.archive(ctx, p, remote); err != nil {
+			if err := e.mending(ctx, func() error { return e.archive(ctx, p, remote) }); err != nil {
 				all = append(all, err)
 				continue
 			}

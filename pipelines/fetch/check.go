@@ -67,7 +67,11 @@ func (e *Engine) check(ctx context.Context, p *pins.Pin) Checked {
 			row.Locked = l.ID()
 		}
 	}
-	c, err := e.newest(ctx, p)
+	var c *Candidate
+	err := e.mending(ctx, func() (err error) {
+		c, err = e.newest(ctx, p)
+		return err
+	})
 	if err != nil {
 		row.Verdict, row.Why = verdict.Of(err), err.Error()
 		return row

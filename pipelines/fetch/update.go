@@ -145,7 +145,7 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 		for i, p := range set {
 			group.Go(func() error {
 				if rows[i].Verdict == "" || rows[i].Verdict == verdict.Pass {
-					rows[i].fail(work(i, p, &rows[i]))
+					rows[i].fail(in.mending(ctx, func() error { return work(i, p, &rows[i]) }))
 				}
 				return nil
 			})
