@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"syscall"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/run"
@@ -106,6 +107,19 @@ type Incomplete struct{ URL string }
 func (e *Incomplete) Error() string {
 	return fmt.Sprintf("%s lacks some of its own objects: fetch without blobs first, then the blobs that it has", e.URL)
 }
+
+// DiskFull says that there was no room for what a fetch brought.
+type DiskFull struct{ URL string }
+
+func (e *DiskFull) Error() string {
+	return fmt.Sprintf("fetch from %s: the disk is full: make room and try again", e.URL)
+}
+
+// Unwrap returns what the system says.
+func (e *DiskFull) Unwrap() error { return syscall.ENOSPC }
+
+// Verdict is Infra.
+func (e *DiskFull) Verdict() verdict.Verdict { return verdict.Infra }
 
 // Damaged says that a repository on this machine lost or broke files of its own.
 type Damaged struct {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/filelock"
@@ -35,16 +36,25 @@ func (e *Engine) mending(ctx context.Context, work func() error) error {
 		err := work()
 		var damaged *git.Damaged
 		if !errors.As(err, &damaged) || !e.ours(damaged.Dir) || ctx.Err() != nil {
-			return err
+			return e.explainDisk(err)
 		}
 		if e.Offline {
-			return verdict.Infraf("the repository %s in the cache is damaged and --offline forbids to make it again: run the same with the network", damaged.Dir)
+			return verdict.Infraf("the repository %s in the cache is damaged and --offline forbids to make it again: run the same once without --offline", damaged.Dir)
 		}
 		if err := e.moveAside(ctx, damaged.Dir, began); err != nil {
 			return errors.Join(damaged, store.Explain(err, e.CacheDir))
 		}
 	}
-	return work()
+	return e.explainDisk(work())
+}
+
+// explainDisk says where the disk is full on which git wrote.
+func (e *Engine) explainDisk(err error) error {
+	var full *git.DiskFull
+	if !errors.As(err, &full) {
+		return err
+	}
+	return verdict.Infraf("the disk of %s is full (%w): free room there, for example with 'dist store gc', or name another cache with DIST_CACHE", e.CacheDir, syscall.ENOSPC)
 }
 
 // ours says whether a repository is one of the cache: nobody else's is touched.
