@@ -87,3 +87,15 @@ func TestBadMirrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestMirrorsFileIsSmall(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/large", make([]byte, longestMirrors+1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{dir + "/large": "larger than", dir: "no regular file", os.DevNull: "no regular file"} {
+		if _, err := LoadMirrors(name); verdict.ExitCode(err) != verdict.ExitUsage || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
