@@ -4,10 +4,7 @@
 package fetch
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -83,10 +80,8 @@ func LoadMirrors(path string) (*Mirrors, error) {
 		return nil, verdict.Usagef("the mirrors file cannot be read: %s", err)
 	}
 	m := &Mirrors{}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(m); err != nil && !errors.Is(err, io.EOF) {
-		return nil, verdict.Usagef("the mirrors file %s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	if err := decodeStrict(data, m); err != nil {
+		return nil, verdict.Usagef("the mirrors file %s: %s", path, err)
 	}
 	if err := m.check(filepath.Dir(path)); err != nil {
 		return nil, verdict.Usagef("the mirrors file %s: %s", path, err)
