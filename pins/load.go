@@ -120,8 +120,16 @@ func Parse(data []byte, shown string) (*Pin, error) {
 	return p, nil
 }
 
-// readFile reads at most one byte more than a pin file may have.
+// readFile reads at most one byte more than a pin file may have. What is no
+// file is not opened: a pipe would be waited for.
 func readFile(fsys fs.FS, name string) ([]byte, error) {
+	st, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, verdict.Failf("%s is no regular file: remove it, or give it another ending than .yaml", name)
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,10 @@ func Try(path string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
+	return hold(f, path)
+}
+
+func hold(f *os.File, path string) (*Lock, error) {
 	ok, err := tryLock(f)
 	if err != nil || !ok {
 		f.Close()
@@ -40,8 +44,18 @@ func TryFile(f *os.File) (bool, error) { return tryLock(f) }
 // Wait takes the lock on path, waiting until it is free or ctx ends. waiting,
 // if not nil, is called once when it is not free at first.
 func Wait(ctx context.Context, path string, waiting func()) (*Lock, error) {
+	return wait(ctx, path, waiting, Try)
+}
+
+// Folder locks a folder that is there already, and waits for it. Nothing is
+// written into it where the system can lock folders themselves.
+func Folder(ctx context.Context, dir string) (*Lock, error) {
+	return wait(ctx, dir, nil, tryFolder)
+}
+
+func wait(ctx context.Context, path string, waiting func(), try func(string) (*Lock, error)) (*Lock, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		l, err := Try(path)
+		l, err := try(path)
 		if l != nil || err != nil {
 			return l, err
 		}

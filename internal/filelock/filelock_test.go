@@ -31,3 +31,25 @@ func TestLock(t *testing.T) {
 		t.Error("a lock below a file was given")
 	}
 }
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	a, err := Folder(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Folder(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("a held lock: %v", err)
+	}
+	a.Unlock()
+	b, err := Folder(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Unlock()
+	if _, err := Folder(t.Context(), filepath.Join(dir, "none")); err == nil {
+		t.Error("a folder that is not there was locked")
+	}
+}

@@ -26,3 +26,11 @@ func tryLock(f *os.File) (bool, error) {
 		}
 	}
 }
+
+func tryFolder(dir string) (*Lock, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|closeOnExec, 0)
+	if err != nil {
+		return nil, err
+	}
+	return hold(f, dir)
+}

@@ -8,6 +8,7 @@ package filelock
 import (
 	"errors"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
@@ -22,3 +23,5 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+func tryFolder(dir string) (*Lock, error) { return Try(filepath.Join(dir, ".lock")) }

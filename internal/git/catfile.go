@@ -32,6 +32,7 @@ type CatFile struct {
 	mu sync.Mutex
 	p  *run.Process
 	in *bufio.Reader
+	r  *Repo
 }
 
 // CatFile starts the process, which dies with ctx.
@@ -40,7 +41,7 @@ func (r *Repo) CatFile(ctx context.Context) (*CatFile, error) {
 	if err != nil {
 		return nil, noGit(err)
 	}
-	return &CatFile{p: p, in: bufio.NewReaderSize(p.Stdout, 64<<10)}, nil
+	return &CatFile{p: p, in: bufio.NewReaderSize(p.Stdout, 64<<10), r: r}, nil
 }
 
 // Close ends the process.
@@ -132,7 +133,7 @@ func (c *CatFile) ReadAll(ids []ID, want string, each func(i int, content []byte
 }
 
 // broken ends the process, which lost its step.
-func (c *CatFile) broken(err error) error { return brokenOffBy(c.p, err) }
+func (c *CatFile) broken(err error) error { return c.r.local(brokenOffBy(c.p, err)) }
 
 func readHeader(in *bufio.Reader) (Header, error) {
 	l, err := in.ReadString('\n')
@@ -183,14 +184,14 @@ func (r *Repo) Headers(ctx context.Context, ids []ID, each func(i int, h Header)
 	for i := range ids {
 		h, err := readHeader(in)
 		if err != nil {
-			return brokenOffBy(p, err)
+			return r.local(brokenOffBy(p, err))
 		}
 		if err := each(i, h); err != nil {
 			p.Kill()
 			return err
 		}
 	}
-	return p.Close()
+	return r.local(p.Close())
 }
 
 // chunkSize is how many objects Contents asks for at a time; see pipelined.
@@ -227,7 +228,7 @@ func (r *Repo) Contents(ctx context.Context, chunks <-chan []ID, each func(id ID
 				break
 			}
 			if err := ask(p, chunk); err != nil {
-				return brokenOffBy(p, err)
+				return r.local(brokenOffBy(p, err))
 			}
 			pending = append(pending, chunk)
 		}
@@ -237,7 +238,7 @@ func (r *Repo) Contents(ctx context.Context, chunks <-chan []ID, each func(id ID
 		for _, id := range pending[0] {
 			h, err := readHeader(in)
 			if err != nil {
-				return brokenOffBy(p, err)
+				return r.local(brokenOffBy(p, err))
 			}
 			body := io.LimitedReader{R: in}
 			if h.Kind != "" {
@@ -251,12 +252,12 @@ func (r *Repo) Contents(ctx context.Context, chunks <-chan []ID, each func(id ID
 				continue
 			}
 			if _, err := io.CopyN(io.Discard, in, body.N+1); err != nil {
-				return brokenOffBy(p, err)
+				return r.local(brokenOffBy(p, err))
 			}
 		}
 		pending = pending[1:]
 	}
-	return p.Close()
+	return r.local(p.Close())
 }
 
 func ask(p *run.Process, chunk []ID) error {

@@ -4,9 +4,13 @@
 package git
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"syscall"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
+	"github.com/1bit-MONSTER/engine/internal/run"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -102,6 +106,57 @@ type Incomplete struct{ URL string }
 
 func (e *Incomplete) Error() string {
 	return fmt.Sprintf("%s lacks some of its own objects: fetch without blobs first, then the blobs that it has", e.URL)
+}
+
+// DiskFull says that there was no room for what a fetch brought.
+type DiskFull struct{ URL string }
+
+func (e *DiskFull) Error() string {
+	return fmt.Sprintf("fetch from %s: the disk is full: make room and try again", e.URL)
+}
+
+// Unwrap returns what the system says.
+func (e *DiskFull) Unwrap() error { return syscall.ENOSPC }
+
+// Verdict is Infra.
+func (e *DiskFull) Verdict() verdict.Verdict { return verdict.Infra }
+
+// Damaged says that a repository on this machine lost or broke files of its own.
+type Damaged struct {
+	Dir string // its git directory
+	Err error  // what git said
+}
+
+func (e *Damaged) Error() string {
+	why := e.Err.Error()
+	var exit *run.ExitError
+	if errors.As(e.Err, &exit) {
+		why = complaints([]byte(exit.Stderr))
+	}
+	return fmt.Sprintf("the repository %s is damaged (%s): look at it with 'git fsck'", e.Dir, plain(why))
+}
+
+func (e *Damaged) Unwrap() error { return e.Err }
+
+// Verdict says that the machine is at fault.
+func (e *Damaged) Verdict() verdict.Verdict { return verdict.Infra }
+
+// damage is what git says of a repository that it cannot read any more.
+var damage = regexp.MustCompile(`(?i)not a git repository|bad config|does not match index|is corrupt|inflate:|missing (?:object|blob|tree|commit)|` +
+	`bad (?:tree object|signature|index|shallow line)|invalid sha1 pointer|object file .* is empty|loose object|unable to (?:read|unpack|parse|find) |` +
+	`could not read [0-9a-f]{40}|packfile .* (?:cannot|claims|is far|signature)|file too short|too small|non-monotonic|hash mismatch|broken ref|corrupted`)
+
+// local returns err as *Damaged where git complained of its own repository. It
+// is for commands that do not use the network.
+func (r *Repo) local(err error) error { return asDamage(r.dir, err) }
+
+func asDamage(dir string, err error) error {
+	var exit *run.ExitError
+	var known *Damaged
+	if errors.As(err, &known) || !errors.As(err, &exit) || exit.Code != 128 || !damage.MatchString(exit.Stderr) {
+		return err
+	}
+	return &Damaged{dir, err}
 }
 
 // ObjectFormat says that something is not SHA-1.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/run"
-	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 var (
@@ -86,7 +85,7 @@ func (t *target) explain(ctx context.Context, r run.Result, err error) error {
 	case has("not found") && has("repository"), has("does not appear to be a git repository"), has("No such file or directory") && t.transport == "file":
 		return &NotFound{t.shown}
 	case has("No space left on device"):
-		return verdict.Infraf("fetch from %s: the disk is full: make room and try again", t.shown)
+		return &DiskFull{t.shown}
 	case noConnection.MatchString(said):
 		return &Unreachable{t.shown, reason(said)}
 	case brokenOff.MatchString(said):

@@ -36,7 +36,7 @@ func (r *Repo) CommitInfo(ctx context.Context, revision string) (*Commit, error)
 	}
 	content, err := r.Output(ctx, "cat-file", "commit", string(id))
 	if err != nil {
-		return nil, err
+		return nil, r.local(err)
 	}
 	return ParseCommit(id, content)
 }
@@ -50,7 +50,7 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b ID) (bool, error) {
 	if exitCode(err) == 1 {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, r.local(err)
 }
 
 // MergeBase returns the best common ancestor, empty when there is none.

@@ -81,7 +81,7 @@ func (r *Repo) ForEachRef(ctx context.Context, prefixes ...string) ([]Ref, error
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", "--end-of-options"}, prefixes...)
 	out, err := r.Output(ctx, args...)
 	if err != nil {
-		return nil, fmt.Errorf("list refs: %w", err)
+		return nil, fmt.Errorf("list refs: %w", r.local(err))
 	}
 	var refs []Ref
 	for l := range strings.Lines(string(out)) {

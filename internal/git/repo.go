@@ -5,6 +5,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,6 +50,11 @@ func Init(ctx context.Context, dir string) (*Repo, error) {
 		if isGitDir(dir) {
 			return Open(ctx, dir) // another process was faster
 		}
+		for _, name := range []string{"HEAD", "objects"} {
+			if _, there := os.Lstat(filepath.Join(dir, name)); there == nil {
+				return nil, &Damaged{dir, errors.New("it lacks one of HEAD, objects and refs")}
+			}
+		}
 		return nil, fmt.Errorf("make the repository %s: %w", dir, err)
 	}
 	return &Repo{dir}, nil
@@ -72,7 +78,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	c.Args = append(c.Args, "rev-parse", "--absolute-git-dir", "--show-object-format")
 	out, err := output(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("open the repository %s: %w", dir, err)
+		return nil, fmt.Errorf("open the repository %s: %w", dir, asDamage(dir, err))
 	}
 	gitDir, format, _ := strings.Cut(line(out), "\n")
 	if format != "sha1" {

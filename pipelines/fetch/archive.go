@@ -4,17 +4,13 @@
 package fetch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -48,10 +44,8 @@ func LoadArchive(repo string) ([]ArchiveRemote, error) {
 	var file struct {
 		Remotes []ArchiveRemote `yaml:"remotes"`
 	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, verdict.Usagef("%s: %s", ArchiveFile, strings.TrimPrefix(err.Error(), "yaml: "))
+	if err := decodeStrict(data, &file); err != nil {
+		return nil, verdict.Usagef("%s: %s", ArchiveFile, err)
 	}
 	for i, r := range file.Remotes {
 		if r.URL == "" {
@@ -94,7 +88,7 @@ func (e *Engine) Archive(ctx context.Context, list []*pins.Pin, remotes []Archiv
 		row.Ref = KeptRef(p.Name, git.ID(p.Lock.Commit))
 		var all []error
 		for _, remote := range remotes {
-			if err := e.archive(ctx, p, remote); err != nil {
+			if err := e.mending(ctx, func() error { return e.archive(ctx, p, remote) }); err != nil {
 				all = append(all, err)
 				continue
 			}

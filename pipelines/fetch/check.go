@@ -27,7 +27,8 @@ type Checked struct {
 
 // Check asks the upstreams of pins for their newest versions, all side by side,
 // and remembers the answers in the cache for 'dist pins list'. No pin changes.
-// What went wrong with one pin is in its row; the error is about the cache.
+// What went wrong with one pin is in its row. The answers are noted in the cache
+// where it can be written; 'dist pins list' shows them.
 func (e *Engine) Check(ctx context.Context, list []*pins.Pin) ([]Checked, error) {
 	in := e.newRound(list...)
 	rows := make([]Checked, len(list))
@@ -53,10 +54,13 @@ func (e *Engine) Check(ctx context.Context, list []*pins.Pin) ([]Checked, error)
 		return rows, nil
 	}
 	dir, err := e.cache()
-	if err != nil {
-		return rows, err
+	if err == nil {
+		err = pins.WriteNewest(filepath.Join(dir, pins.NewestFile), found)
 	}
-	return rows, pins.WriteNewest(filepath.Join(dir, pins.NewestFile), found)
+	if err != nil {
+		e.Progress.Step("the answers are not kept for 'dist pins list': %s", err)
+	}
+	return rows, nil
 }
 
 func (e *Engine) check(ctx context.Context, p *pins.Pin) Checked {
@@ -67,7 +71,11 @@ func (e *Engine) check(ctx context.Context, p *pins.Pin) Checked {
 			row.Locked = l.ID()
 		}
 	}
-	c, err := e.newest(ctx, p)
+	var c *Candidate
+	err := e.mending(ctx, func() (err error) {
+		c, err = e.newest(ctx, p)
+		return err
+	})
 	if err != nil {
 		row.Verdict, row.Why = verdict.Of(err), err.Error()
 		return row

@@ -136,3 +136,20 @@ func TestCheckRows(t *testing.T) {
 	}
 	w.wants(rows[0].Verdict, rows[0].Why, verdict.Infra, "--offline")
 }
+
+// What was asked is an answer even where the cache cannot keep it.
+func TestCheckWithoutCache(t *testing.T) {
+	t.Parallel()
+	up := gittest.New(t)
+	up.Commit("main", "one", gittest.Files{"a": "one"})
+	w := newWorld(t)
+	w.local("x", up)
+	w.pin("x", followMain)
+	list := []*pins.Pin{w.get("x")}
+	w.e.CacheDir += "/file/cache"
+	w.write("../cache/file", "in the way")
+	rows, err := w.e.Check(t.Context(), list)
+	if err != nil || len(rows) != 1 || rows[0].Verdict != verdict.Pass || rows[0].Newest == nil {
+		t.Errorf("%+v %v", rows, err)
+	}
+}

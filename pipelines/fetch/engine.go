@@ -151,7 +151,7 @@ func (e *Engine) contentJobs() int { return min(e.jobs(), 4) }
 // online is asked before anything touches the network.
 func (e *Engine) online(what string) error {
 	if e.Offline {
-		return verdict.Infraf("%s is not here and --offline forbids to ask for it: run 'dist fetch' with the network first", what)
+		return verdict.Infraf("%s is not here and --offline forbids to ask for it: run the same once without --offline", what)
 	}
 	return nil
 }

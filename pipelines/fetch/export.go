@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/store"
@@ -31,22 +32,26 @@ type Exported struct {
 // Export writes the content of a pin's lock as files into a folder: modes as
 // locked, and the date of the lock on everything, so that the same lock gives
 // the same files. A folder that is not empty is refused, unless force is set:
-// then what is in the way is replaced and the rest stays. Nothing is ever
-// written through a symbolic link.
+// then what is in the way is replaced and the rest stays. One that a killed
+// export of the same left is finished. Nothing is ever written through a symbolic
+// link.
 func (e *Engine) Export(ctx context.Context, p *pins.Pin, to string, force bool) (*Exported, error) {
-	if st, err := os.Lstat(to); err == nil && !st.IsDir() {
-		return nil, verdict.Usagef("%s is no folder: name one that is empty or does not exist", to)
-	}
-	if names, err := os.ReadDir(to); err == nil && len(names) > 0 && !force {
-		return nil, verdict.Usagef("%s is not empty: name another folder, or say --force to replace what is in the way", to)
+	if err := mayClaim(to, force); err != nil {
+		return nil, err
 	}
 	entries, err := e.Content(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(to, 0o777); err != nil {
-		return nil, store.Explain(err, to)
+	what := p.Name
+	for _, entry := range entries {
+		what += " " + string(entry.Key)
 	}
+	folder, err := takeFolder(to, what, force)
+	if err != nil {
+		return nil, wrap(p, explainTarget(err, to))
+	}
+	defer folder.leave()
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return nil, err
@@ -66,12 +71,28 @@ func (e *Engine) Export(ctx context.Context, p *pins.Pin, to string, force bool)
 			name = p.Lock.Files[i].Name
 		}
 		if err := x.entry(e.Store, entry, name); err != nil {
-			return nil, wrap(p, store.Explain(err, to))
+			return nil, wrap(p, explainTarget(err, to))
 		}
 		out.Files += entry.Files
 		out.Size += entry.Size
 	}
-	return out, wrap(p, x.dateFolders())
+	// The dates of folders are set before the mark goes, so that one without it
+	// is whole, and again for the folder that it was in.
+	if err := errors.Join(x.dateFolders(), folder.finish(), x.dateFolders()); err != nil {
+		return nil, wrap(p, explainTarget(err, to))
+	}
+	return out, nil
+}
+
+// explainTarget puts what a disk refuses into a sentence.
+func explainTarget(err error, to string) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return verdict.Infraf("the disk of %s is full (%w): free room there and run the same again, or name a folder on another disk", to, err)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return verdict.Infraf("%s cannot be written (%w): name a folder that can", to, err)
+	}
+	return err
 }
 
 type exporter struct {
@@ -144,6 +165,9 @@ func (x *exporter) folder(name string) error {
 }
 
 func (x *exporter) file(from string, f store.File) error {
+	if f.Path == Unfinished {
+		return fmt.Errorf("the source has a file %s, which an export needs itself", Unfinished)
+	}
 	if err := x.clear(f.Path); err != nil {
 		return err
 	}

@@ -33,7 +33,11 @@ func (e *Engine) Content(ctx context.Context, p *pins.Pin) ([]*store.Entry, erro
 	if p.State() != pins.Verified {
 		return nil, wrap(p, verdict.Skippedf("it is %s: only a verified lock can be fetched; run 'dist pins update %s'", p.State(), p.Name))
 	}
-	entries, err := kindOf(p).fetch(ctx, e, p)
+	var entries []*store.Entry
+	err := e.mending(ctx, func() (err error) {
+		entries, err = kindOf(p).fetch(ctx, e, p)
+		return err
+	})
 	return entries, wrap(p, err)
 }
 

@@ -52,7 +52,12 @@ func (e *Engine) content(ctx context.Context, r *mirrorRepo, w wish) (*tree, err
 	if t.info, err = r.CommitInfo(ctx, string(w.commit)); err != nil {
 		return nil, err
 	}
-	if t.entries, err = r.LsTree(ctx, t.info.Tree); err != nil {
+	t.entries, err = r.LsTree(ctx, t.info.Tree)
+	var missing *git.MissingObject
+	if errors.As(err, &missing) {
+		err = &git.Damaged{Dir: r.Dir(), Err: err} // a commit comes with its trees
+	}
+	if err != nil {
 		return nil, err
 	}
 	return t, e.blobs(ctx, r, w, t.entries)
@@ -63,16 +68,17 @@ func (e *Engine) fetchCommit(ctx context.Context, r *mirrorRepo, w wish) error {
 		return err
 	}
 	e.Progress.Step("%s: fetch %s from %s", w.name, w.commit.Short(), shownPlace(r))
+	// A repository that lost what its refs name could not be fetched into.
+	refs, err := r.ForEachRef(ctx)
+	if err != nil {
+		return err
+	}
 	spec := git.FetchSpec{Commits: []git.ID{w.commit}, Fallback: w.where, Progress: e.says(w.name)}
 	if w.history {
 		spec.Filter = "blob:none"
 		return r.Fetch(ctx, r.place.Remote(), spec)
 	}
 	// A depth would cut the history of a repository that has one.
-	refs, err := r.ForEachRef(ctx)
-	if err != nil {
-		return err
-	}
 	if len(refs) == 0 || r.Shallow() {
 		spec.Depth = 1
 	}
@@ -138,9 +144,13 @@ func (e *Engine) EnsureBlobs(ctx context.Context, pin string, commits []git.ID, 
 	if err != nil {
 		return err
 	}
+	return wrap(p, e.mending(ctx, func() error { return e.ensureBlobs(ctx, p, commits, paths) }))
+}
+
+func (e *Engine) ensureBlobs(ctx context.Context, p *pins.Pin, commits []git.ID, paths []string) error {
 	r, err := e.pinRepo(ctx, p)
 	if err != nil {
-		return wrap(p, err)
+		return err
 	}
 	defer r.Close()
 	var all []git.Entry
@@ -150,15 +160,15 @@ func (e *Engine) EnsureBlobs(ctx context.Context, pin string, commits []git.ID, 
 			err = e.fetchCommit(ctx, r, wish{name: p.Name, commit: id, history: p.Stack != "", exclude: excluded(p)})
 		}
 		if err != nil {
-			return wrap(p, err)
+			return err
 		}
 		info, err := r.CommitInfo(ctx, string(id))
 		if err != nil {
-			return wrap(p, err)
+			return err
 		}
 		entries, err := r.LsTree(ctx, info.Tree)
 		if err != nil {
-			return wrap(p, err)
+			return err
 		}
 		for _, x := range entries {
 			if len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return x.Path == p || strings.HasPrefix(x.Path, p+"/") }) {
@@ -166,7 +176,7 @@ func (e *Engine) EnsureBlobs(ctx context.Context, pin string, commits []git.ID, 
 			}
 		}
 	}
-	return wrap(p, e.blobs(ctx, r, wish{name: p.Name, exclude: excluded(p)}, all))
+	return e.blobs(ctx, r, wish{name: p.Name, exclude: excluded(p)}, all)
 }
 
 // Repository opens our own mirror of a pin's upstream. It holds the commits

@@ -257,6 +257,28 @@ func TestRollback(t *testing.T) {
 	}
 	own("add", "pins", "patches")
 	own("commit", "-qm", "two")
+	// Killed between any two of its steps, the next run does the whole of it
+	// and no more.
+	stacked := repo + "/patches/x"
+	for name, killed := range map[string]func(){
+		"before the swap": func() { os.MkdirAll(repo+"/patches/.x.restored/half", 0o777) },
+		"in the swap": func() {
+			os.Mkdir(repo+"/patches/.x.restored", 0o777)
+			os.Rename(stacked, repo+"/patches/.x.restored.old")
+		},
+		"before the pin":    func() { os.RemoveAll(stacked); stack("first") },
+		"in the tidying up": func() { os.Rename(stacked, repo+"/patches/.x.restored.old"); stack("first") },
+	} {
+		killed()
+		done, err := Rollback(t.Context(), repo, w.get("x"), "loses tokens")
+		if err != nil || done.To != string(a) {
+			t.Errorf("killed %s: %+v %v", name, done, err)
+		}
+		if text, _ := os.ReadFile(stacked + "/series"); string(text) != "first" {
+			t.Errorf("killed %s: stack %q", name, text)
+		}
+		own("checkout", "-q", "-f", "HEAD", "--", "pins", "patches")
+	}
 	done, err := Rollback(t.Context(), repo, w.get("x"), "loses tokens")
 	if err != nil || done.From != string(b) || done.To != string(a) || done.Stack != "patches/x" {
 		t.Fatalf("%+v %v", done, err)

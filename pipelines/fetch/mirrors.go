@@ -4,10 +4,7 @@
 package fetch
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -78,20 +75,35 @@ func LoadMirrors(path string) (*Mirrors, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := readSmall(path)
 	if err != nil {
 		return nil, verdict.Usagef("the mirrors file cannot be read: %s", err)
 	}
 	m := &Mirrors{}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(m); err != nil && !errors.Is(err, io.EOF) {
-		return nil, verdict.Usagef("the mirrors file %s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	if err := decodeStrict(data, m); err != nil {
+		return nil, verdict.Usagef("the mirrors file %s: %s", path, err)
 	}
 	if err := m.check(filepath.Dir(path)); err != nil {
 		return nil, verdict.Usagef("the mirrors file %s: %s", path, err)
 	}
 	return m, nil
+}
+
+// longestMirrors bounds a mirrors file, in bytes.
+const longestMirrors = 4 << 20
+
+// readSmall reads a regular file of at most longestMirrors.
+func readSmall(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	case st.Size() > longestMirrors:
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, longestMirrors>>20)
+	}
+	return os.ReadFile(path)
 }
 
 // check refuses what cannot be meant, and makes relative folders absolute.

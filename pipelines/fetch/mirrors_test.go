@@ -87,3 +87,35 @@ func TestBadMirrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestMirrorsFileIsSmall(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/large", make([]byte, longestMirrors+1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{dir + "/large": "larger than", dir: "no regular file", os.DevNull: "no regular file"} {
+		if _, err := LoadMirrors(name); verdict.ExitCode(err) != verdict.ExitUsage || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A mistake is told in one line and without the names of Go types.
+func TestMirrorsMistakesInWords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mirrors.yaml")
+	for text, want := range map[string]string{
+		"url:\n  a: b\n":                `line 1: unknown key "url"`,
+		"urls: [a]\n":                   "line 1: a list cannot stand here",
+		"allow-http: 7\nurls: [a]\n":    "; line 2: a list",
+		"urls: {}\n---\nurls: {}\n":     "more than one document",
+		"urls:\n  https://a/: {x: y}\n": `a mirror has no "x"`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadMirrors(path)
+		if verdict.ExitCode(err) != verdict.ExitUsage || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n!") || strings.Contains(err.Error(), "fetch.") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

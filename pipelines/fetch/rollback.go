@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/treesum"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
 )
@@ -57,10 +58,18 @@ func Rollback(ctx context.Context, repo string, p *pins.Pin, why string) (*Rolle
 	if err != nil {
 		return nil, wrap(p, err)
 	}
-	if _, err := pins.Edit(filepath.Join(repo, "pins"), p.Name, func([]byte) ([]byte, error) { return restored, nil }); err != nil {
-		return nil, err
+	// The pin's file is last: until it is written, the same again goes on from
+	// any moment at which this one was killed.
+	if err := swap(); err != nil {
+		return nil, wrap(p, err)
 	}
-	return done, swap()
+	_, err = pins.Edit(filepath.Join(repo, "pins"), p.Name, func(file []byte) ([]byte, error) {
+		if err := p.StillIs(file); err != nil {
+			return nil, err
+		}
+		return restored, nil
+	})
+	return done, err
 }
 
 // previous finds the youngest file of the pin in the history that has another
@@ -124,9 +133,36 @@ func keepRules(file []byte, now *pins.Pin, bad pins.Reject) ([]byte, error) {
 }
 
 // prepareStack writes the stack's folder of a tree beside the present one, and
-// returns what swaps them.
+// returns what swaps them. A folder that a killed rollback has put there already
+// stays.
 func prepareStack(ctx context.Context, r *git.Repo, repo, name string, tree git.ID) (func() error, error) {
 	folder := "patches/" + name
+	target := filepath.Join(repo, filepath.FromSlash(folder))
+	aside := filepath.Join(repo, "patches", "."+name+".restored")
+	gone := aside + ".old"
+	if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) {
+		err = os.Rename(gone, target) // killed between the two steps of the swap
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, left := range []string{aside, gone} {
+		if err := os.RemoveAll(left); err != nil {
+			return nil, err
+		}
+	}
+	cat, err := r.CatFile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer cat.Close()
+	x, ok, err := cat.Lookup(tree, folder)
+	if err != nil {
+		return nil, err
+	}
+	if done, err := isFolder(ctx, r, target, x.ID, ok); err != nil || done {
+		return func() error { return nil }, err
+	}
 	c := r.Command("--work-tree="+repo, "status", "--porcelain", "--", folder)
 	c.Dir = repo
 	res, err := c.Run(ctx)
@@ -136,34 +172,25 @@ func prepareStack(ctx context.Context, r *git.Repo, repo, name string, tree git.
 	if len(strings.TrimSpace(string(res.Stdout))) > 0 {
 		return nil, verdict.Usagef("%s has changes that are not committed: commit or undo them first", folder)
 	}
-	cat, err := r.CatFile(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer cat.Close()
-	target := filepath.Join(repo, filepath.FromSlash(folder))
-	x, ok, err := cat.Lookup(tree, folder)
-	if err != nil {
-		return nil, err
+	away := func() error {
+		if err := os.Rename(target, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	}
 	if !ok {
-		return func() error { return os.RemoveAll(target) }, nil
+		return func() error { return errors.Join(away(), os.RemoveAll(gone)) }, nil
 	}
 	report, err := cat.CheckTree(x.ID, git.Limits{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
-	}
-	aside := filepath.Join(repo, "patches", "."+name+".restored")
-	if err := os.RemoveAll(aside); err != nil {
-		return nil, err
 	}
 	if err := materialise(ctx, aside, []part{{repo: r, entries: report.Entries}}); err != nil {
 		os.RemoveAll(aside)
 		return nil, err
 	}
 	return func() error {
-		gone := aside + ".old"
-		if err := os.Rename(target, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := away(); err != nil {
 			return err
 		}
 		if err := os.Rename(aside, target); err != nil {
@@ -171,4 +198,18 @@ func prepareStack(ctx context.Context, r *git.Repo, repo, name string, tree git.
 		}
 		return os.RemoveAll(gone)
 	}, nil
+}
+
+// isFolder says whether a folder has the files of a tree, or is absent where
+// there is none.
+func isFolder(ctx context.Context, r *git.Repo, dir string, tree git.ID, exists bool) (bool, error) {
+	if _, err := os.Lstat(dir); err != nil || !exists {
+		return errors.Is(err, fs.ErrNotExist) && !exists, nil
+	}
+	want, err := treesum.FromGit(ctx, r, tree, treesum.Options{})
+	if err != nil {
+		return false, err
+	}
+	have, err := treesum.FromFolder(dir, treesum.FolderOptions{})
+	return err == nil && have.Sum == want.Sum, nil // what cannot be summed is something else
 }

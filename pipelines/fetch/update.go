@@ -145,7 +145,7 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 		for i, p := range set {
 			group.Go(func() error {
 				if rows[i].Verdict == "" || rows[i].Verdict == verdict.Pass {
-					rows[i].fail(work(i, p, &rows[i]))
+					rows[i].fail(in.mending(ctx, func() error { return work(i, p, &rows[i]) }))
 				}
 				return nil
 			})
@@ -203,11 +203,7 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 		}
 		return rows
 	}
-	for i, p := range set {
-		if rows[i].Verdict == verdict.Pass {
-			rows[i].fail(rows[i].write(p, o.PinsDir))
-		}
-	}
+	writeAll(set, rows, o.PinsDir)
 	return rows
 }
 
@@ -295,25 +291,38 @@ func carry(p *pins.Pin, lock *pins.Lock) {
 	}
 }
 
-// write puts the lock into the pin's file.
-func (u *Updated) write(p *pins.Pin, dir string) error {
-	var changed bool
-	var err error
-	for range 3 { // another process may write the same file at the same moment
-		changed, err = pins.Edit(dir, p.Name, func(file []byte) ([]byte, error) { return pins.WriteLock(file, *u.lock) })
-		if err == nil {
-			break
+// writeAll puts the locks into the pins' files, all or none. A file that
+// somebody changed since the work began is not touched: what the update was
+// judged by is no longer so.
+func writeAll(set []*pins.Pin, rows []Updated, dir string) {
+	var changes []pins.Change
+	var index []int
+	for i, p := range set {
+		lock := rows[i].lock
+		if rows[i].Verdict != verdict.Pass {
+			continue
 		}
+		index = append(index, i)
+		changes = append(changes, pins.Change{Name: p.Name, Edit: func(file []byte) ([]byte, error) {
+			if err := p.StillIs(file, lock); err != nil {
+				return nil, err
+			}
+			return pins.WriteLock(file, *lock)
+		}})
 	}
-	if err != nil {
-		return err
+	changed, err := pins.EditAll(dir, changes...)
+	for k, i := range index {
+		if err != nil {
+			rows[i].fail(err)
+			continue
+		}
+		u := &rows[i]
+		u.Changed, u.Sum = changed[k], u.lock.Sum
+		if v := u.lock.ViaMirror; v != nil {
+			u.Via = v.StandsIn
+		}
+		set[i].Lock = u.lock
 	}
-	u.Changed, u.Sum = changed, u.lock.Sum
-	if v := u.lock.ViaMirror; v != nil {
-		u.Via = v.StandsIn
-	}
-	p.Lock = u.lock
-	return nil
 }
 
 func (u *Updated) fail(err error) {

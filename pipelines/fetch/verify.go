@@ -107,7 +107,12 @@ func (e *Engine) verifyOnline(ctx context.Context, p *pins.Pin, dir string) (cle
 	}
 	lock := *p.Lock
 	lock.ViaMirror = nil
-	_, err = pins.Edit(dir, p.Name, func(file []byte) ([]byte, error) { return pins.WriteLock(file, lock) })
+	_, err = pins.Edit(dir, p.Name, func(file []byte) ([]byte, error) {
+		if err := p.StillIs(file, &lock); err != nil {
+			return nil, err
+		}
+		return pins.WriteLock(file, lock)
+	})
 	if err == nil {
 		p.Lock = &lock
 	}
