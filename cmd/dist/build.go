@@ -69,7 +69,7 @@ cache folder. It may be deleted at any time.`,
 	flags.BoolVar(&f.svg, "svg", false, "with --plan: draw it")
 	flags.BoolVar(&f.explain, "explain", false, "only say why it would be built")
 	flags.StringVar(&f.cpu, "cpu", "", "the oldest processor it must run on (default: the recipe's first)")
-	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "run the steps in sight of the whole machine; marked, never released")
+	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "run the steps in sight of the whole machine, with its tools; marked, never released")
 	flags.BoolVar(&f.hostTools, "host-tools", false, "use the machine's tools; marked, never released")
 	flags.BoolVar(&f.paranoid, "paranoid", false, "read again what is taken from the store")
 	cmd.MarkFlagsMutuallyExclusive("list", "plan", "explain")

@@ -138,7 +138,7 @@ func (b *Builder) fill(ctx context.Context, c *PlannedComponent, made map[string
 			return nil, err
 		}
 	}
-	if c.Recipe.WorkTree != "" {
+	if c.Recipe.WorkTree != "" && c.Inputs.Space != NoSandbox {
 		job.Root = root // Go needs nothing but the mounts
 	}
 	log, err := b.log(c)
@@ -186,7 +186,7 @@ func (b *Builder) job(ctx context.Context, c *PlannedComponent, made map[string]
 		}
 		return err
 	}
-	if c.Inputs.Space != HostTools {
+	if c.Inputs.Space == Sandboxed {
 		root, err := b.Provider.Toolchain(ctx, r.Toolchain)
 		if err != nil {
 			return nil, err

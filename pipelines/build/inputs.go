@@ -24,7 +24,7 @@ type Space string
 const (
 	Sandboxed Space = ""           // in a sandbox, with the pinned toolchain
 	HostTools Space = "host-tools" // in a sandbox, with the machine's tools
-	NoSandbox Space = "no-sandbox" // in sight of the whole machine
+	NoSandbox Space = "no-sandbox" // in sight of the whole machine, and with its tools
 )
 
 // Inputs are everything that the bytes of a component follow from. Its digest
@@ -91,7 +91,7 @@ func (o PlanOptions) inputs(r *Recipe, cpu CPU, keys map[string]store.Key) (*Inp
 		in.Needs = append(in.Needs, Sum{name, string(key)})
 	}
 	in.Epoch = epoch.Unix()
-	if space == HostTools {
+	if space != Sandboxed { // without a sandbox there is no other root than the machine's
 		if in.Toolchain, err = o.hostTools(r); err != nil {
 			return nil, fmt.Errorf("recipe %s: %w", r.Name, err)
 		}

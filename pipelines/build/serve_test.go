@@ -408,3 +408,26 @@ func TestServeRefuses(t *testing.T) {
 		})
 	}
 }
+
+// Where this machine refuses namespaces the program is built all the same, in
+// plain sight: the same bytes, but under another key and with a mark.
+func TestServeWithoutSandbox(t *testing.T) {
+	cache := newCache(t)
+	repo := project(t, nil)
+	walled := build(t, Options{Repo: repo, Out: t.TempDir(), Cache: cache})
+	plain := build(t, Options{Repo: repo, Out: t.TempDir(), Cache: cache, NoSandbox: true})
+	if plain.Component != walled.Component || plain.Source != walled.Source {
+		t.Errorf("without a sandbox the component is %s, with one %s", plain.Component, walled.Component)
+	}
+	if plain.Key == walled.Key {
+		t.Error("both have the same key")
+	}
+	st, err := cache.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := st.Get(plain.Key)
+	if err != nil || e.Meta["space"] != string(NoSandbox) {
+		t.Errorf("the record says %v, %v", e, err)
+	}
+}

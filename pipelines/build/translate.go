@@ -4,7 +4,6 @@
 package build
 
 import (
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -19,16 +18,10 @@ var fixedPath = regexp.MustCompile(`(^|[=:, ])(/src|/inputs|/in|/build|/out|/go|
 // paths are not there: each becomes the place on the host that is shown at it.
 func translate(s sandbox.Spec) sandbox.Spec {
 	host := func(p string) string {
-		best := sandbox.Bind{}
-		for _, b := range s.Binds {
-			if (p == b.To || strings.HasPrefix(p, b.To+"/")) && len(b.To) > len(best.To) {
-				best = b
-			}
+		if outside, shown := s.Outside(p); shown {
+			return outside
 		}
-		if best.To == "" {
-			return p
-		}
-		return filepath.Join(best.From, strings.TrimPrefix(p, best.To))
+		return p
 	}
 	rewrite := func(list []string) []string {
 		out := make([]string, len(list))
