@@ -104,7 +104,7 @@ func TestFolder(t *testing.T) {
 			if err := os.Symlink("/build/nothing", filepath.Join(dir, "link")); err != nil {
 				t.Fatal(err)
 			}
-			found, files, err := Folder(dir, []string{"/build", "/work/src/"})
+			found, files, err := Folder(dir, []string{"/build", "/job/src/"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -279,8 +279,8 @@ func copyProgram(t *testing.T, root, program string) {
 
 func TestBindsNest(t *testing.T) {
 	sandboxes(t, func(t *testing.T, r Runner) {
-		s := sh(t, "cat /work/src/input && echo x >/work/new && ! echo x >/work/src/new")
-		s.Binds = append(s.Binds, Bind{From: s.In, To: "/work/src"}, Bind{From: s.Out, To: "/work", Writable: true})
+		s := sh(t, "cat /job/src/input && echo x >/job/new && ! echo x >/job/src/new")
+		s.Binds = append(s.Binds, Bind{From: s.In, To: "/job/src"}, Bind{From: s.Out, To: "/job", Writable: true})
 		s.must(t, r)
 		if _, err := os.Stat(filepath.Join(s.Out, "new")); err != nil {
 			t.Error(err)

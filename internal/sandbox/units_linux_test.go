@@ -177,8 +177,8 @@ func TestSizeCountsOnce(t *testing.T) {
 }
 
 func TestOutsideAndEnv(t *testing.T) {
-	s := Spec{Binds: []Bind{{From: "/h/work", To: "/work"}, {From: "/h/src", To: "/work/src"}}, Env: []string{"A=1", "PWD=/x", "B=2", "A=3"}}
-	for inside, want := range map[string]string{"/work": "/h/work", "/work/x": "/h/work/x", "/work/src/y": "/h/src/y", "/workshop": "", "/": ""} {
+	s := Spec{Binds: []Bind{{From: "/h/job", To: "/job"}, {From: "/h/src", To: "/job/src"}}, Env: []string{"A=1", "PWD=/x", "B=2", "A=3"}}
+	for inside, want := range map[string]string{"/job": "/h/job", "/job/x": "/h/job/x", "/job/src/y": "/h/src/y", "/jobs": "", "/": ""} {
 		if got, ok := s.Outside(inside); got != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v", inside, got, ok)
 		}
