@@ -15,11 +15,11 @@ type Row struct {
 	Group     string          `json:"group,omitempty"`
 	Version   string          `json:"version,omitempty"` // locked
 	Commit    string          `json:"commit,omitempty"`  // locked
-	AgeDays   *int            `json:"age_days,omitempty"`
-	AgeFrom   string          `json:"age_from,omitempty"` // lock-date: the upstream's own date, not when we first saw it
+	AgeDays   *int            `json:"age-days,omitempty"`
+	AgeFrom   string          `json:"age-from,omitempty"` // lock-date: the upstream's own date, not when we first saw it
 	Newest    *Newer          `json:"newest,omitempty"`
 	State     State           `json:"state"`
-	ViaMirror bool            `json:"via_mirror"`
+	ViaMirror bool            `json:"via-mirror"`
 	Verdict   verdict.Verdict `json:"verdict"`
 	Why       string          `json:"why,omitempty"` // of a verdict that is not pass
 }

@@ -22,7 +22,7 @@ type toolchainRow struct {
 	State    pins.State `json:"state"`
 	Files    int        `json:"files,omitempty"`    // of the lock
 	Download int64      `json:"download,omitempty"` // bytes of the lock's files
-	InStore  bool       `json:"in_store"`
+	InStore  bool       `json:"in-store"`
 	Size     int64      `json:"size,omitempty"` // bytes, unpacked
 	Path     string     `json:"path,omitempty"`
 }

@@ -19,7 +19,7 @@ type Checked struct {
 	Locked   string          `json:"locked,omitempty"` // version, else commit
 	Newest   *pins.Newer     `json:"newest,omitempty"`
 	Moves    bool            `json:"moves"` // the newest is not what is locked
-	StandsIn string          `json:"stands_in,omitempty"`
+	StandsIn string          `json:"stands-in,omitempty"`
 	Notes    []string        `json:"notes,omitempty"`
 	Verdict  verdict.Verdict `json:"verdict"`
 	Why      string          `json:"why,omitempty"` // of a verdict that is not pass

@@ -32,7 +32,7 @@ type Updated struct {
 	To      string          `json:"to,omitempty"`
 	Version string          `json:"version,omitempty"`
 	Sum     string          `json:"sum,omitempty"`
-	Via     string          `json:"via_mirror,omitempty"` // the repository that stands in
+	Via     string          `json:"via-mirror,omitempty"` // the repository that stands in
 	Changed bool            `json:"changed"`              // the pin's file was written
 	Notes   []string        `json:"notes,omitempty"`
 	Verdict verdict.Verdict `json:"verdict"`

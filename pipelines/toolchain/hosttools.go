@@ -35,7 +35,7 @@ type HostTool struct {
 // A Missing is a program that this machine lacks.
 type Missing struct {
 	Program       string `json:"program"`
-	DebianPackage string `json:"debian_package,omitempty"` // empty where Debian has none
+	DebianPackage string `json:"debian-package,omitempty"` // empty where Debian has none
 }
 
 // MissingTools is the error that names all that a build lacks.
