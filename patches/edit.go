@@ -16,6 +16,9 @@ import (
 const (
 	editBase  = "refs/dist/base"  // the base of the stack
 	editStack = "refs/dist/stack" // the last rebuilt commit when it was made
+	// Of a tree in which the stack is being rebased:
+	editOnto    = "refs/dist/onto"    // the new base
+	editSettled = "refs/dist/settled" // the last commit before the first conflict
 )
 
 // Edit makes a git repository with a work tree for a person: the base, the

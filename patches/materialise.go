@@ -30,6 +30,8 @@ type Applied struct {
 	Files      int      `json:"files"`
 	Submodules []string `json:"submodules,omitempty"` // they are empty folders
 	Excluded   []string `json:"excluded,omitempty"`   // they are not there
+	Onto       git.ID   `json:"onto,omitempty"`       // of EditOnto: the new base
+	Conflicts  []string `json:"conflicts,omitempty"`  // and the files that a person must settle first
 }
 
 // Apply writes the patched tree of a stack as files into a folder, which must

@@ -5,6 +5,7 @@ package patches
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
@@ -65,6 +66,19 @@ func (e *Engine) withoutLacking(ctx context.Context, failed error, baseTree git.
 // taken out of it, and none touches such a file.
 func (s *scratch) standIn(id git.ID) error {
 	return s.store(id, fmt.Appendf(nil, "blob %d\x00", len(id)), []byte(id))
+}
+
+// reopen replaces the git processes: they have read long ago which other
+// repositories the scratch repository borrows from.
+func (e *Engine) reopen(ctx context.Context) error {
+	if err := errors.Join(e.m.close(), e.cat.Close()); err != nil {
+		return err
+	}
+	var err error
+	if e.cat, err = e.s.CatFile(ctx); err != nil {
+		return err
+	}
+	return e.restart()
 }
 
 // restart replaces a git process that failed.

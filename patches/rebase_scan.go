@@ -84,7 +84,9 @@ func (e *Engine) textsOf(ctx context.Context, own []git.ID, upstream []touching,
 	}
 	var blobs []git.ID
 	for _, c := range upstream {
-		blobs = append(blobs, c.blobs...)
+		for _, f := range c.files {
+			blobs = append(blobs, f.ID)
+		}
 	}
 	missing, e2 := e.s.Missing(ctx, blobs)
 	if e2 != nil || len(missing) == 0 {
@@ -93,7 +95,7 @@ func (e *Engine) textsOf(ctx context.Context, own []git.ID, upstream []touching,
 	slices.Sort(missing)
 	ids = slices.Clone(own)
 	for _, c := range upstream {
-		if !slices.ContainsFunc(c.blobs, func(b git.ID) bool { _, gone := slices.BinarySearch(missing, b); return gone }) {
+		if !slices.ContainsFunc(c.files, func(f git.Entry) bool { _, gone := slices.BinarySearch(missing, f.ID); return gone }) {
 			ids = append(ids, c.id)
 		}
 	}

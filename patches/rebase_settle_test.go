@@ -432,9 +432,9 @@ func TestLackingBlobs(t *testing.T) {
 	if err != nil || len(lacking) != 3 {
 		t.Errorf("%v, %v", lacking, err)
 	}
-	for _, id := range lacking {
-		if !want[id] {
-			t.Errorf("%s is not needed", id)
+	for _, f := range lacking {
+		if !want[f.ID] || f.Path == "" {
+			t.Errorf("%+v is not needed", f)
 		}
 	}
 }

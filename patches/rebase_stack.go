@@ -86,18 +86,18 @@ func (x *Session) Close() error { return x.Engine.Close() }
 func (x *Session) Resolve(ctx context.Context, revision string) (git.ID, error) {
 	c, err := x.repo.CommitInfo(ctx, revision)
 	if err != nil {
-		return "", verdict.Usagef("%s: fetch it first, with 'dist pins fetch'", err)
+		return "", verdict.Usagef("%s: fetch it first, with 'dist fetch'", err)
 	}
 	return c.ID, nil
 }
 
-// Lacking returns the blobs that a rebase onto a commit may have to read and
+// Lacking returns the files that a rebase onto a commit may have to read and
 // that the upstream's repository lacks: of the old base and of the new one, and
-// of every version in between of the files that the stack touches. Nothing is
-// fetched here; see git.Repo.FetchObjects.
-func (x *Session) Lacking(ctx context.Context, onto git.ID) ([]git.ID, error) {
+// of every version in between of the files that the stack touches, but for what
+// the pin excludes. Nothing is fetched here; see fetch.Engine.EnsureFiles.
+func (x *Session) Lacking(ctx context.Context, onto git.ID) ([]git.Entry, error) {
 	e := x.Engine
-	var ids []git.ID
+	var files []git.Entry
 	trees := map[git.ID]git.ID{}
 	for _, id := range []git.ID{x.Commits.Base, onto} {
 		c, err := e.commitAt(id)
@@ -105,13 +105,13 @@ func (x *Session) Lacking(ctx context.Context, onto git.ID) ([]git.ID, error) {
 			return nil, err
 		}
 		trees[id] = c.Tree
-		files, err := e.diffTrees(git.EmptyTree, c.Tree)
+		all, err := e.diffTrees(git.EmptyTree, c.Tree)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range files {
+		for _, f := range all {
 			if f.new.Mode.Kind() == "blob" {
-				ids = append(ids, f.new.ID)
+				files = append(files, git.Entry{Mode: f.new.Mode, Path: f.path, ID: f.new.ID})
 			}
 		}
 	}
@@ -141,11 +141,30 @@ func (x *Session) Lacking(ctx context.Context, onto git.ID) ([]git.ID, error) {
 			return nil, err
 		}
 		for _, c := range between {
-			ids = append(ids, c.blobs...)
+			files = append(files, c.files...)
 		}
 	}
-	slices.Sort(ids)
-	return e.s.Missing(ctx, slices.Compact(ids))
+	var excluded map[string]bool
+	if x.r != nil {
+		excluded = x.r.excluded(x.Commits.Name)
+	}
+	byID := map[git.ID]git.Entry{}
+	var ids []git.ID
+	for _, f := range files {
+		if _, seen := byID[f.ID]; !seen && !excluded[f.Path] {
+			byID[f.ID] = f
+			ids = append(ids, f.ID)
+		}
+	}
+	missing, err := e.s.Missing(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var lacking []git.Entry
+	for _, id := range missing {
+		lacking = append(lacking, byID[id])
+	}
+	return lacking, nil
 }
 
 // Rebase moves the stack onto a commit, in the engine only.
@@ -158,11 +177,25 @@ func (x *Session) Rebase(ctx context.Context, onto git.ID) (*Result, error) {
 // patch of the same subject. The resolutions count for this session; Write
 // stores them.
 func (x *Session) Learn(ctx context.Context, repo *git.Repo, base, tip git.ID) ([]*Resolution, error) {
+	return x.learn(ctx, repo, base, base, tip)
+}
+
+// learn is Learn without the commits up to settled, which nobody touched.
+func (x *Session) learn(ctx context.Context, repo *git.Repo, base, settled, tip git.ID) ([]*Resolution, error) {
 	theirs, err := CommitsOf(ctx, repo, x.Commits.Name, base, tip)
 	if err != nil {
 		return nil, err
 	}
+	for i, p := range theirs.Patches {
+		if p.Commit == settled {
+			theirs.Patches = theirs.Patches[i+1:]
+			break
+		}
+	}
 	if err := borrow(ctx, x.Engine.s.Dir(), x.repo, repo); err != nil {
+		return nil, err
+	}
+	if err := x.Engine.reopen(ctx); err != nil {
 		return nil, err
 	}
 	byFile := map[string]git.ID{}
@@ -215,6 +248,9 @@ func (x *Session) Write(ctx context.Context, r *Result, lock *pins.Lock) (*Impor
 	if lock != nil && lock.Commit != string(r.NewBase) {
 		return nil, fmt.Errorf("the new lock of stack %s is for %s, the rebase for %s", x.stack.Name, lock.Commit, r.NewBase)
 	}
+	if err := x.mayMove(r.NewBase, lock); err != nil {
+		return nil, err
+	}
 	im, err := x.export(ctx, r)
 	if err != nil {
 		return nil, err
@@ -223,14 +259,9 @@ func (x *Session) Write(ctx context.Context, r *Result, lock *pins.Lock) (*Impor
 	for _, p := range r.Patches {
 		for _, s := range p.Settlements {
 			if u := x.Options.Resolutions[s.Detail]; u != nil && s.By == "resolution" {
-				data, err := u.format()
-				if err != nil {
+				if err := im.record(u); err != nil {
 					return nil, err
 				}
-				if im.extra == nil {
-					im.extra = map[string][]byte{}
-				}
-				im.extra[path.Join(ResolutionsFolder, s.Detail+".yaml")] = data
 			}
 		}
 	}
@@ -239,6 +270,29 @@ func (x *Session) Write(ctx context.Context, r *Result, lock *pins.Lock) (*Impor
 		return nil, err
 	}
 	return im, x.r.write(ctx, scratch, im)
+}
+
+// mayMove refuses to take a stack off the commit whose lock has its trees
+// without moving that lock too.
+func (x *Session) mayMove(onto git.ID, lock *pins.Lock) error {
+	pin := x.r.PinOf(x.stack.Name)
+	if lock != nil || pin == nil || pin.Lock == nil || pin.Lock.Patched == nil || pin.Lock.Commit == string(onto) {
+		return nil
+	}
+	return verdict.Usagef("the lock of pin %s has the trees of stack %s, so both move together: leave --git-dir away, and the upstream is asked", pin.Name, x.stack.Name)
+}
+
+// record stores a resolution beside the patches.
+func (im *Imported) record(r *Resolution) error {
+	data, err := r.format()
+	if err != nil {
+		return err
+	}
+	if im.extra == nil {
+		im.extra = map[string][]byte{}
+	}
+	im.extra[path.Join(ResolutionsFolder, r.Key()+".yaml")] = data
+	return nil
 }
 
 // export makes the patch files of a rebased stack.

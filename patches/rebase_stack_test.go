@@ -117,7 +117,8 @@ func TestWriteMovesStackAndLock(t *testing.T) {
 	}
 }
 
-// Without a new lock the series says what the stack is for.
+// Without a new lock the series says what the stack is for; but a lock that has
+// the stack's trees is not left behind.
 func TestWriteWithoutLock(t *testing.T) {
 	t.Parallel()
 	e, s := stackScene(t, "line 10.")
@@ -127,6 +128,14 @@ func TestWriteWithoutLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before := e.state()
+	if _, err := x.Write(t.Context(), r, nil); verdict.ExitCode(err) != 2 || !strings.Contains(err.Error(), "both move together") {
+		t.Errorf("got %v", err)
+	}
+	if now := e.state(); !sameState(now, before) {
+		t.Error("something was written")
+	}
+	x.r.PinOf("demo").Lock.Patched = nil
 	if _, err := x.Write(t.Context(), r, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -77,8 +77,8 @@ func pullRequest(subject string) string {
 // touching is a commit with the paths that it changes.
 type touching struct {
 	id    git.ID
-	paths []string // sorted
-	blobs []git.ID // both sides of those paths that were asked for
+	paths []string    // sorted
+	files []git.Entry // both sides of those paths that were asked for, with their blobs
 }
 
 // mostPaths bounds an argument list; with more, all paths are looked at.
@@ -106,7 +106,9 @@ func (e *Engine) history(ctx context.Context, from, to git.ID, paths []string) (
 			last := &list[len(list)-1]
 			last.paths = append(last.paths, s)
 			if _, asked := slices.BinarySearch(paths, s); asked {
-				last.blobs = append(last.blobs, blobsOf(raw)...)
+				for _, id := range blobsOf(raw) {
+					last.files = append(last.files, git.Entry{Mode: git.ModeFile, Path: s, ID: id})
+				}
 			}
 			pathNext = false
 		case strings.HasPrefix(s, "\x01") && len(s) == 41:

@@ -184,7 +184,7 @@ func (c *Conflict) Error() string {
 	for i, f := range c.Files {
 		files[i] = show(f)
 	}
-	return fmt.Sprintf("%s no longer applies (%s): settle it with 'dist patches edit'", c.Patch, strings.Join(files, ", "))
+	return fmt.Sprintf("%s no longer applies (%s): settle it in a work tree of 'dist patches edit … --onto …'", c.Patch, strings.Join(files, ", "))
 }
 
 // Verdict is Conflict.

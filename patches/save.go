@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/1bit-MONSTER/engine/internal/atomicfile"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
 )
 
@@ -57,6 +59,9 @@ func (r *Repository) Save(u Update) error {
 		old, err := os.ReadFile(pinFile)
 		if err != nil {
 			return err
+		}
+		if now, err := pins.Parse(old, pinFile); err != nil || !reflect.DeepEqual(now.Lock, pin.Lock) {
+			return verdict.Failf("pin %s: %s was changed by somebody else meanwhile; do it again", pin.Name, pinFile)
 		}
 		if pinData, err = pins.WriteLock(old, *u.Lock); err != nil {
 			return fmt.Errorf("pin %s: %w", pin.Name, err)

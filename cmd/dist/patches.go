@@ -13,6 +13,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -140,6 +141,12 @@ func showApplied(env *cli.Env, a *patches.Applied) error {
 		return env.PrintJSON(a)
 	}
 	env.Printf("%s\n  base     %s\n  patches  %d\n  tip      %s\n  tree     %s\n  files    %d\n", shorten(a.Dir), a.Base, a.Patches, a.Tip, a.Tree, a.Files)
+	if a.Onto != "" {
+		env.Printf("  onto     %s\n", a.Onto)
+	}
+	for _, path := range a.Conflicts {
+		env.Printf("  conflict %s\n", inert.Line(path, 200))
+	}
 	if len(a.Submodules) > 0 {
 		env.Printf("  empty    %s (submodules)\n", strings.Join(a.Submodules, ", "))
 	}

@@ -24,16 +24,12 @@ the new one, and the commits that are gone are named.`,
 		Example: `  dist patches bisect llama-hrx flash-attention.patch --onto v0.5.0`,
 		Args:    cli.Args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			x, done, err := f.open(cmd, args[0], false)
+			x, err := f.open(cmd, args[0], false)
 			if err != nil {
 				return err
 			}
-			defer done()
-			onto, err := x.Resolve(cmd.Context(), f.onto)
-			if err != nil {
-				return err
-			}
-			p, err := x.Engine.Bisect(cmd.Context(), x.Commits, args[1], onto, x.Options)
+			defer x.done()
+			p, err := x.Engine.Bisect(cmd.Context(), x.Commits, args[1], x.onto, x.Options)
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 
 func newPatchesEdit() *cobra.Command {
 	var to string
+	var f stackFlags
 	cmd := &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Make a work tree with the commits of a stack",
@@ -22,16 +23,25 @@ func newPatchesEdit() *cobra.Command {
 branch of the stack's name, checked out. Change, reorder, add and drop commits
 there with git as you like, then take them back with 'dist patches refresh'.
 
+With --onto REV git is in the middle of rebasing the stack there, stopped at the
+first conflict that nothing settles, with all three sides in the files. Finish
+it with 'git rebase --continue'; 'dist patches refresh' then moves pin and stack
+and records how the conflicts were settled.
+
 The repository borrows objects from the upstream's one, which has to stay.`,
 		Example: `  dist patches edit llama-vulkan          # in the cache folder; the path is shown
-  dist patches edit llama-vulkan --to ~/edit/llama-vulkan`,
+  dist patches edit llama-vulkan --to ~/edit/llama-vulkan
+  dist patches edit llama-hrx --onto v0.5.0`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			repo, err := openPatches(cmd, false)
+			dir, err := editFolder(to, args[0])
 			if err != nil {
 				return err
 			}
-			dir, err := editFolder(to, args[0])
+			if f.onto != "" {
+				return editOnto(cmd, &f, args[0], dir)
+			}
+			repo, err := openPatches(cmd, false)
 			if err != nil {
 				return err
 			}
@@ -43,7 +53,33 @@ The repository borrows objects from the upstream's one, which has to stay.`,
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "folder for the work tree; it must not exist or be empty (default: edit/NAME in the cache)")
+	f.addTarget(cmd)
 	return cmd
+}
+
+// editOnto makes the work tree for a person who settles conflicts.
+func editOnto(cmd *cobra.Command, f *stackFlags, name, dir string) error {
+	x, err := f.open(cmd, name, false)
+	if err != nil {
+		return err
+	}
+	defer x.done()
+	r, err := x.Rebase(cmd.Context(), x.onto)
+	if err != nil {
+		return err
+	}
+	a, err := x.EditOnto(cmd.Context(), r, f.onto, dir)
+	if err != nil {
+		return err
+	}
+	env := cli.From(cmd)
+	if err := showApplied(env, a); err != nil {
+		return err
+	}
+	if len(a.Conflicts) > 0 {
+		env.Notef("settle the conflict there, 'git add' the files, 'git rebase --continue', then 'dist patches refresh %s'", name)
+	}
+	return nil
 }
 
 // editFolder is where the work tree of a stack is.

@@ -10,97 +10,10 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 )
-
-// stackFlags choose a stack: the patch files of that name, or, with --branch,
-// the commits of a branch in the repository that --git-dir names.
-type stackFlags struct {
-	base, branch, onto string
-	accept             []string
-}
-
-func (f *stackFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.branch, "branch", "", "take the commits of this branch of --git-dir instead of patch files")
-	cmd.Flags().StringVar(&f.base, "base", "", "revision that the branch starts from (default: where it left --onto)")
-}
-
-func (f *stackFlags) addOnto(cmd *cobra.Command) {
-	f.add(cmd)
-	cmd.Flags().StringVar(&f.onto, "onto", "", "the new base: a revision of the upstream's repository")
-	cmd.Flags().StringArrayVar(&f.accept, "accept", nil, "a patch file whose findings you have looked at (never a conflict); repeatable")
-}
-
-// open starts a session; write opens the repository to be written. done ends
-// both.
-func (f *stackFlags) open(cmd *cobra.Command, name string, write bool) (x *patches.Session, done func(), err error) {
-	ctx := cmd.Context()
-	if f.onto == "" {
-		return nil, nil, verdict.Usagef("say with --onto which commit is the new base")
-	}
-	if f.branch == "" {
-		if f.base != "" {
-			return nil, nil, verdict.Usagef("--base goes with --branch: a stack knows its base")
-		}
-		r, err := openPatches(cmd, write)
-		if err != nil {
-			return nil, nil, err
-		}
-		if x, err = r.Session(ctx, name, upstreamSource(cmd)); err != nil {
-			r.Close()
-			return nil, nil, err
-		}
-		x.Options.Accept = f.accept
-		return x, func() { x.Close(); r.Close() }, nil
-	}
-	if write {
-		return nil, nil, verdict.Usagef("--write goes with patch files, not with --branch")
-	}
-	dir, err := cmd.Flags().GetString("git-dir")
-	if err != nil {
-		return nil, nil, err
-	}
-	if dir == "" {
-		return nil, nil, verdict.Usagef("--branch needs --git-dir: the repository that has the branch and the upstream")
-	}
-	repo, err := git.Open(ctx, dir)
-	if err != nil {
-		return nil, nil, verdict.Usagef("--git-dir: %s", err)
-	}
-	tip, err := repo.CommitInfo(ctx, f.branch)
-	if err != nil {
-		return nil, nil, verdict.Usagef("--branch: %s", err)
-	}
-	base, err := f.start(cmd, repo, tip.ID)
-	if err != nil {
-		return nil, nil, err
-	}
-	if x, err = patches.BranchSession(ctx, repo, name, base, tip.ID); err != nil {
-		return nil, nil, err
-	}
-	x.Options.Accept = f.accept
-	return x, func() { x.Close() }, nil
-}
-
-func (f *stackFlags) start(cmd *cobra.Command, repo *git.Repo, tip git.ID) (git.ID, error) {
-	if f.base != "" {
-		c, err := repo.CommitInfo(cmd.Context(), f.base)
-		if err != nil {
-			return "", verdict.Usagef("--base: %s", err)
-		}
-		return c.ID, nil
-	}
-	onto, err := repo.CommitInfo(cmd.Context(), f.onto)
-	if err != nil {
-		return "", verdict.Usagef("say with --base where the branch starts")
-	}
-	base, err := repo.MergeBase(cmd.Context(), tip, onto.ID)
-	if err == nil && base == "" {
-		err = verdict.Usagef("%s and %s have no history in common: say with --base where the branch starts", f.branch, f.onto)
-	}
-	return base, err
-}
 
 func newPatchesRebase() *cobra.Command {
 	var f stackFlags
@@ -125,30 +38,31 @@ store, and say what becomes of each:
 It goes on past a conflict. Nothing is written without --write, and nothing
 unless every patch is fine or accepted with --accept.
 
-To settle a conflict: 'dist patches edit NAME --to DIR', 'git rebase' there onto
-the new base, and then this command with --settled DIR: it records how, and
-replays it now and whenever the same conflict comes again.
+For a stack on a pin the upstream is asked for REV, as 'dist pins update --to'
+does, and --write moves the pin's lock, verified, together with the stack.
+With --git-dir nobody is asked: REV is one of that repository's.
+
+To settle a conflict: 'dist patches edit NAME --onto REV', settle it there with
+git, then 'dist patches refresh NAME'. It is recorded, and settles itself when
+the same conflict comes again. --settled DIR does the same from any repository
+in which a person has rebased the stack.
 
 With --branch it works on any branch of the repository that --git-dir names.
 
 Exit codes: 0 all fine, 3 a conflict, 1 something else needs a look.`,
 		Example: `  dist patches rebase llama-hrx --onto v0.5.0
-  dist patches rebase llama-hrx --onto v0.5.0 --settled ~/edit --write
+  dist patches rebase llama-hrx --onto v0.5.0 --write --mirrors mirrors.yaml
   dist patches rebase mine --git-dir ~/src/llama.cpp --branch mine --onto origin/master`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			x, done, err := f.open(cmd, args[0], write)
+			x, err := f.open(cmd, args[0], write)
 			if err != nil {
 				return err
 			}
-			defer done()
-			env := cli.From(cmd)
-			onto, err := x.Resolve(cmd.Context(), f.onto)
-			if err != nil {
-				return err
-			}
+			defer x.done()
+			env, onto := cli.From(cmd), x.onto
 			if settled != "" {
-				if err := learn(cmd, x, settled, settledBranch, onto); err != nil {
+				if err := learn(cmd, x.Session, settled, settledBranch, onto); err != nil {
 					return err
 				}
 			}
@@ -164,9 +78,16 @@ Exit codes: 0 all fine, 3 a conflict, 1 something else needs a look.`,
 				if write {
 					env.Notef("nothing was written")
 				}
+				if f.branch == "" && settled == "" && r.Count(patches.Conflicting) > 0 {
+					env.Notef("to settle it: 'dist patches edit %s --onto %s'", args[0], inert.Line(f.onto, 100))
+				}
 				return cli.Done(r.Verdict())
 			}
-			im, err := x.Write(cmd.Context(), r, nil)
+			lock, err := x.lock(cmd.Context())
+			if err != nil {
+				return err
+			}
+			im, err := x.Write(cmd.Context(), r, lock)
 			if err != nil {
 				return err
 			}
@@ -174,6 +95,7 @@ Exit codes: 0 all fine, 3 a conflict, 1 something else needs a look.`,
 				env.Notef("note: %s", n)
 			}
 			env.Notef("written: %d patches, %d changed, %d dropped", len(im.Files), len(im.Changed), len(im.Dropped))
+			x.noteBound(env)
 			return nil
 		},
 	}
@@ -183,6 +105,16 @@ Exit codes: 0 all fine, 3 a conflict, 1 something else needs a look.`,
 	cmd.Flags().StringVar(&settled, "settled", "", "folder of a repository where a person has rebased the stack onto REV")
 	cmd.Flags().StringVar(&settledBranch, "settled-branch", "HEAD", "the branch there")
 	return cmd
+}
+
+// noteBound names the pins that are to follow the one that moved.
+func (x *stackSession) noteBound(env *cli.Env) {
+	if x.target == nil {
+		return
+	}
+	for _, name := range x.target.Bound() {
+		env.Notef("note: pin %s is read from the same place: run 'dist pins update %s'", name, name)
+	}
 }
 
 // learn takes over what a person settled.
@@ -200,7 +132,7 @@ func learn(cmd *cobra.Command, x *patches.Session, dir, branch string, onto git.
 		return err
 	}
 	for _, r := range list {
-		cli.From(cmd).Notef("learnt how %s was settled for %q", r.Path, r.Patch)
+		cli.From(cmd).Notef("learnt how %s was settled for %q", inert.Line(r.Path, 200), inert.Line(r.Patch, 100))
 	}
 	return nil
 }

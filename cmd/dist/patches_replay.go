@@ -31,20 +31,16 @@ The exit code says whether the replay was done, not how the stack did.`,
 				return verdict.Usagef("say with --from and --to which commits of the upstream are meant")
 			}
 			f.onto = to
-			x, done, err := f.open(cmd, args[0], false)
+			x, err := f.open(cmd, args[0], false)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer x.done()
 			first, err := x.Resolve(cmd.Context(), from)
 			if err != nil {
 				return err
 			}
-			last, err := x.Resolve(cmd.Context(), to)
-			if err != nil {
-				return err
-			}
-			r, err := x.Replay(cmd.Context(), first, last, every, nil)
+			r, err := x.Replay(cmd.Context(), first, x.onto, every, nil)
 			if err != nil {
 				return err
 			}
@@ -67,6 +63,7 @@ The exit code says whether the replay was done, not how the stack did.`,
 		},
 	}
 	f.add(cmd)
+	f.addNetwork(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "the first commit")
 	cmd.Flags().StringVar(&to, "to", "", "the last commit")
 	cmd.Flags().IntVar(&every, "every", 1, "take every n-th commit between them")

@@ -23,17 +23,13 @@ upstream wrote can do nothing there: no mention, reference, link or command.`,
 		Example: `  dist patches report llama-hrx --onto v0.5.0 > report.md`,
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			x, done, err := f.open(cmd, args[0], false)
+			x, err := f.open(cmd, args[0], false)
 			if err != nil {
 				return err
 			}
-			defer done()
-			onto, err := x.Resolve(cmd.Context(), f.onto)
-			if err != nil {
-				return err
-			}
+			defer x.done()
 			x.Options.Bisect = true
-			r, err := x.Rebase(cmd.Context(), onto)
+			r, err := x.Rebase(cmd.Context(), x.onto)
 			if err != nil {
 				return err
 			}

@@ -35,7 +35,10 @@ same place moves with it then.
 A version that is no successor of the lock is refused: a tag that moved, an
 older commit (backwards), or one on another line (sideways). A person may take
 it with --to, --accept and --reason; the lock records who, when and why. Holds,
-min-age and schedules do not bind a person's update; rejected versions do.`,
+min-age and schedules do not bind a person's update; rejected versions do.
+
+A pin with a stack of patches does not move here: 'dist patches rebase' moves
+both together.`,
 		Example: `  dist pins update zinc
   dist pins update --all --mirrors mirrors.yaml
   dist pins update llama-vulkan --to v0.5.0

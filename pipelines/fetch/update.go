@@ -65,7 +65,8 @@ func (o *UpdateOptions) check(list []*pins.Pin) error {
 // mistake of the caller. A member of a group brings the whole group with it,
 // unless To names a revision: then it brings what is read from the same place.
 //
-// A person's update is not bound by hold, min-age or schedule.
+// A person's update is not bound by hold, min-age or schedule. A pin with a
+// stack does not move here: see Target, and patches.Session.Write.
 func (e *Engine) Update(ctx context.Context, list []*pins.Pin, o UpdateOptions) ([]Updated, error) {
 	if err := o.check(list); err != nil {
 		return nil, err
@@ -176,21 +177,16 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 			row.lock = p.Lock
 			return nil
 		}
-		e.Progress.Step("%s: %s", p.Name, orCommit(c))
-		lock, err := kindOf(p).lock(ctx, in, p, c)
-		if err != nil {
+		if err := stackStays(p, c, o.PinsDir); err != nil {
 			return err
 		}
-		carry(p, lock)
-		if len(lock.Inputs) > 0 {
-			q := *p
-			q.Lock = lock
-			if lock.Inputs, _, err = in.LockInputs(ctx, &q); err != nil {
-				return err
-			}
+		accept := o
+		if p != named {
+			accept.Accept = ""
 		}
-		if p == named && o.Accept != "" {
-			lock.Accepted = &pins.Accepted{From: p.Lock.ID(), To: lock.ID(), Why: o.Reason, By: o.By, Date: pins.Day(e.now().Format("2006-01-02"))}
+		lock, err := in.newLock(ctx, p, c, accept)
+		if err != nil {
+			return err
 		}
 		row.lock, row.To = lock, lock.ID()
 		return nil
