@@ -216,3 +216,41 @@ func TestCheckDemandsStatus(t *testing.T) {
 		t.Errorf("%s: %s", c.Verdict, c.Why)
 	}
 }
+
+// A file of a gigabyte in one line is not read at all.
+func TestGiantLine(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"first-change.patch", "series", "policy.yaml"} {
+		up, base := three(t)
+		e := newEngine(t, up, base)
+		e.imports("ours")
+		path := filepath.Join(e.root, "patches", "demo", file)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+		if err == nil {
+			err = f.Truncate(1 << 30)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if c := e.check(); c.Verdict != verdict.Fail || !strings.Contains(c.Why, "the file has more than 64 MiB") {
+			t.Errorf("%s: %s %s", file, c.Verdict, c.Why)
+		}
+	}
+}
+
+// Policy and resolutions are checked together with the patches.
+func TestCheckReadsPolicyAndResolutions(t *testing.T) {
+	t.Parallel()
+	up, base := three(t)
+	e := newEngine(t, up, base)
+	e.imports("ours")
+	e.put("patches/demo/policy.yaml", "conflicts:\n  - {under: a/, keep: mine}\n")
+	e.put("patches/demo/resolutions/00.yaml", "path: f\npatch: x\nhunk: []\n")
+	c := e.check()
+	for _, want := range []string{`patches/demo/policy.yaml: conflicts[0]: keep: "mine" is neither ours nor theirs`, "patches/demo/resolutions/00.yaml:3: field hunk not found"} {
+		if c.Verdict != verdict.Fail || !strings.Contains(c.Why, want) {
+			t.Errorf("%s: %s\nwant %s", c.Verdict, c.Why, want)
+		}
+	}
+}

@@ -28,7 +28,8 @@ type Checked struct {
 // Check looks at everything about a stack: the form of its files, that the
 // patches apply to their base, that they lead to the trees in the lock of the
 // pin and the last of these has its sum, that exporting the rebuilt commits
-// gives the same files, and that each patch states its upstream status. Where
+// gives the same files, that each patch states its upstream status, and that
+// policy and resolutions can be read. Where
 // there is no repository with the base, the rest is skipped, which is no pass.
 func (r *Repository) Check(ctx context.Context, name string, source Source) *Checked {
 	c := &Checked{Stack: name, Verdict: verdict.Pass}
@@ -37,6 +38,9 @@ func (r *Repository) Check(ctx context.Context, name string, source Source) *Che
 	if err == nil {
 		c.Pin, c.Base, c.Patches = s.Pin, s.Base, len(s.Patches)
 		errs = append(errs, checkStatus(s))
+		_, policy := ReadPolicy(s.Dir)
+		_, resolutions := ReadResolutions(s.Dir)
+		errs = append(errs, policy, resolutions)
 		err = r.checkTrees(ctx, s, source, c)
 	}
 	errs = append(errs, err)

@@ -4,17 +4,11 @@
 package patches
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
+	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
 // PolicyFile is where a stack says how some of its conflicts are settled.
@@ -58,31 +52,34 @@ const (
 // ReadPolicy reads the policy in a stack's folder; without that file it is
 // empty.
 func ReadPolicy(dir string) (*Policy, error) {
-	file := filepath.Join(dir, PolicyFile)
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Policy{}, nil
+	p := &Policy{}
+	absent, err := readYAML(dir, PolicyFile, p)
+	if err != nil || absent {
+		return p, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return ParsePolicy(file, data)
+	return p, p.check(shownIn(dir, PolicyFile))
 }
 
 // ParsePolicy reads a policy; shown is its name in errors.
 func ParsePolicy(shown string, data []byte) (*Policy, error) {
 	p := &Policy{}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(p); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", shown, err)
+	if err := parseYAML(shown, data, p); err != nil {
+		return nil, err
 	}
+	return p, p.check(shown)
+}
+
+// check fills in what is not said and refuses what means nothing.
+func (p *Policy) check(shown string) error {
 	var bad []string
 	for i, c := range p.Conflicts {
 		where := fmt.Sprintf("%s: conflicts[%d]", shown, i)
 		clean := path.Clean(c.Under)
 		if c.Under == "" || clean != strings.TrimSuffix(c.Under, "/") || clean == "." || path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
 			bad = append(bad, fmt.Sprintf("%s: under: %q is not a folder or file of the upstream", where, c.Under))
+		}
+		if first := slices.IndexFunc(p.Conflicts, func(o PathPolicy) bool { return o.Under == c.Under }); first < i {
+			bad = append(bad, fmt.Sprintf("%s: under: %q is there already, in conflicts[%d]", where, c.Under, first))
 		}
 		if c.Keep != KeepOurs && c.Keep != KeepTheirs {
 			bad = append(bad, fmt.Sprintf("%s: keep: %q is neither ours nor theirs", where, c.Keep))
@@ -103,9 +100,9 @@ func ParsePolicy(shown string, data []byte) (*Policy, error) {
 		bad = append(bad, fmt.Sprintf("%s: lost-lines: %q is neither fail nor report", shown, p.LostLines))
 	}
 	if len(bad) > 0 {
-		return nil, errors.New(strings.Join(bad, "\n"))
+		return errors.New(strings.Join(bad, "\n"))
 	}
-	return p, nil
+	return nil
 }
 
 // of returns the entry with the longest match for a path, nil when none has.

@@ -166,10 +166,11 @@ func TestResolutionFilesAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string]string{
-		"was edited":       strings.Replace(string(good), "their 10.", "their 11.", 1),
-		"field nonsense":   string(good) + "nonsense: 1\n",
-		"does not belong":  "",
-		"cannot unmarshal": strings.Replace(string(good), "hunks:", "hunks: 5\nx:", 1),
+		"more than one document": string(good) + "---\nlost: []\n",
+		"was edited":             strings.Replace(string(good), "their 10.", "their 11.", 1),
+		"field nonsense":         string(good) + "nonsense: 1\n",
+		"does not belong":        "",
+		"cannot unmarshal":       strings.Replace(string(good), "hunks:", "hunks: 5\nx:", 1),
 	} {
 		os.WriteFile(file, []byte(bad), 0o666)
 		if name == "does not belong" {
@@ -181,6 +182,24 @@ func TestResolutionFilesAreChecked(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		os.Remove(filepath.Join(dir, ResolutionsFolder, "notes.txt"))
+	}
+	// A file that is no file, and one that was cut off anywhere.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../x", file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadResolutions(dir); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		t.Errorf("a link: %v", err)
+	}
+	os.Remove(file)
+	header := strings.Index(string(good), "path:")
+	for n := header; n < len(good)-1; n += 7 {
+		os.WriteFile(file, good[:n], 0o666)
+		if all, err := ReadResolutions(dir); err == nil && all[r.Key()].Key() != r.Key() {
+			t.Errorf("cut at %d: %+v", n, all)
+		}
 	}
 	// Markers that a person left are not a resolution.
 	e := s.engine()
@@ -243,13 +262,18 @@ func TestPolicies(t *testing.T) {
 func TestPolicyErrors(t *testing.T) {
 	t.Parallel()
 	for text, wanted := range map[string]string{
-		"conflicts: [{under: /etc, keep: ours}]":            "not a folder or file",
-		"conflicts: [{under: a/../../b, keep: ours}]":       "not a folder or file",
-		"conflicts: [{keep: ours}]":                         "not a folder or file",
-		"conflicts: [{under: a/, keep: mine}]":              "neither ours nor theirs",
-		"conflicts: [{under: a/, keep: ours, scope: line}]": "neither file nor hunks",
-		"lost-lines: ignore":                                "neither fail nor report",
-		"conflict: []":                                      "field conflict not found",
+		"conflicts: [{under: /etc, keep: ours}]":                          "not a folder or file",
+		"conflicts: [{under: a/../../b, keep: ours}]":                     "not a folder or file",
+		"conflicts: [{keep: ours}]":                                       "not a folder or file",
+		"conflicts: [{under: a/, keep: mine}]":                            "neither ours nor theirs",
+		"conflicts: [{under: a/, keep: ours, scope: line}]":               "neither file nor hunks",
+		"lost-lines: ignore":                                              "neither fail nor report",
+		"conflict: []":                                                    "policy.yaml:1: field conflict not found",
+		"\nconflicts: 5":                                                  "policy.yaml:2: cannot unmarshal",
+		"conflicts: [":                                                    "policy.yaml:1: did not find",
+		"lost-lines: fail\n---\nlost-lines: report":                       "more than one document",
+		"lost-lines: fail\nlost-lines: report":                            "already defined",
+		"conflicts: [{under: a/, keep: ours}, {under: a/, keep: theirs}]": "conflicts[1]: under: \"a/\" is there already",
 	} {
 		if _, err := ParsePolicy("patches/x/policy.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), wanted) || !strings.Contains(err.Error(), "patches/x/policy.yaml") {
 			t.Errorf("%s: got %v", text, err)

@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,26 +92,30 @@ func ReadResolutions(dir string) (Resolutions, error) {
 		return nil, err
 	}
 	all := Resolutions{}
+	var problems Problems
 	for _, f := range files {
-		name := filepath.Join(folder, f.Name())
+		shown := shownIn(dir, ResolutionsFolder, show(f.Name()))
 		key, ok := strings.CutSuffix(f.Name(), ".yaml")
 		if !ok {
-			return nil, fmt.Errorf("%s does not belong here: this folder has recorded resolutions only", name)
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
+			problems = append(problems, Problem{shown, 1, "this does not belong here: this folder has recorded resolutions only"})
+			continue
 		}
 		r := &Resolution{}
-		d := yaml.NewDecoder(bytes.NewReader(data))
-		d.KnownFields(true)
-		if err := d.Decode(r); err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		var wrong Problems
+		if _, err := readYAML(dir, filepath.Join(ResolutionsFolder, f.Name()), r); errors.As(err, &wrong) {
+			problems = append(problems, wrong...)
+			continue
+		} else if err != nil {
+			return nil, err
 		}
 		if have := r.Key(); have != key {
-			return nil, fmt.Errorf("%s was edited: its conflict has the key %s, so it would never be found; delete it and settle the conflict again", name, have)
+			problems = append(problems, Problem{shown, 1, "the file was edited: its conflict has the key " + have + ", so it would never be found; delete it and settle the conflict again"})
+			continue
 		}
 		all[key] = r
+	}
+	if err := problems.err(); err != nil {
+		return nil, err
 	}
 	return all, nil
 }

@@ -19,6 +19,7 @@ func TestKilledSave(t *testing.T) {
 	t.Parallel()
 	up, base := three(t)
 	up.Move("part", git.ID(up.Git("rev-parse", "ours~1")))
+	record := "patches/demo/resolutions/" + (&Resolution{Path: "f"}).Key() + ".yaml"
 	for _, there := range []bool{false, true} {
 		for step, wantNew := range map[string]bool{"written": false, "journal": false, "swapped": false, "locked": true} {
 			if !there && (step == "written" || step == "locked") {
@@ -30,7 +31,7 @@ func TestKilledSave(t *testing.T) {
 				if there {
 					e.imports("part")
 					e.put("patches/demo/policy.yaml", "# kept\n")
-					e.put("patches/demo/resolutions/x", "kept too\n")
+					e.put(record, "path: f\npatch: kept too\n")
 				}
 				before := e.state()
 				act := func(crash func(string) error) error {
@@ -71,7 +72,7 @@ func TestKilledSave(t *testing.T) {
 				if c := e.check(); c.Verdict != verdict.Pass {
 					t.Errorf("%s: %s", c.Verdict, c.Why)
 				}
-				if there && (e.get("patches/demo/policy.yaml") != "# kept\n" || e.get("patches/demo/resolutions/x") != "kept too\n") {
+				if there && (e.get("patches/demo/policy.yaml") != "# kept\n" || e.get(record) != "path: f\npatch: kept too\n") {
 					t.Error("what stands beside the patches is gone")
 				}
 				if strings.Contains(names(e.state()), "patches/.demo") {
