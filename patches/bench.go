@@ -15,15 +15,17 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/git"
 )
 
+const benchName = "dist-patches-*"
+
 // newBench makes a temporary repository that borrows the objects of others.
 // What is rebuilt lands here, and the others stay as they were. It must be
 // removed by calling done.
 func newBench(ctx context.Context, sources ...*git.Repo) (repo *git.Repo, done func(), err error) {
-	dir, err := os.MkdirTemp("", "dist-patches-*")
+	dir, lock, err := tempFolder(os.TempDir(), benchName)
 	if err != nil {
 		return nil, nil, err
 	}
-	done = func() { os.RemoveAll(dir) }
+	done = func() { lock.Unlock(); os.RemoveAll(dir) }
 	repo, err = git.Init(ctx, filepath.Join(dir, "bench.git"))
 	if err == nil {
 		err = borrow(ctx, repo.Dir(), sources...)

@@ -5,6 +5,7 @@ package patches
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,4 +27,10 @@ func scratchFolder() string {
 		return memoryFolder
 	}
 	return os.TempDir()
+}
+
+// ours tells whether a folder in a place that all users share is this user's.
+func ours(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
 }

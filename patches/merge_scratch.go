@@ -39,22 +39,16 @@ type scratch struct {
 }
 
 func newScratch(ctx context.Context, source *git.Repo) (_ *scratch, err error) {
-	parent := scratchFolder()
-	sweep(parent)
-	dir, err := os.MkdirTemp(parent, scratchName)
-	if err != nil {
+	s := &scratch{}
+	if s.dir, s.lock, err = tempFolder(scratchFolder(), scratchName); err != nil {
 		return nil, err
 	}
-	s := &scratch{dir: dir}
 	defer func() {
 		if err != nil {
 			s.remove()
 		}
 	}()
-	if s.lock, err = filelock.Try(filepath.Join(dir, "lock")); err != nil {
-		return nil, err
-	}
-	if s.Repo, err = git.Init(ctx, filepath.Join(dir, "repo.git")); err != nil {
+	if s.Repo, err = git.Init(ctx, filepath.Join(s.dir, "repo.git")); err != nil {
 		return nil, err
 	}
 	if err := borrow(ctx, s.Dir(), source); err != nil {
@@ -77,24 +71,36 @@ func newScratch(ctx context.Context, source *git.Repo) (_ *scratch, err error) {
 }
 
 func (s *scratch) remove() error {
-	if s.lock != nil {
-		s.lock.Unlock()
-	}
+	s.lock.Unlock()
 	return os.RemoveAll(s.dir)
 }
 
 const scratchName = "dist-merge-*"
+
+// tempFolder makes a folder that is locked while it is in use, and removes
+// those of its kind that killed runs left.
+func tempFolder(parent, pattern string) (dir string, lock *filelock.Lock, err error) {
+	sweep(parent, pattern)
+	if dir, err = os.MkdirTemp(parent, pattern); err != nil {
+		return "", nil, err
+	}
+	if lock, err = filelock.Try(filepath.Join(dir, "lock")); err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	return dir, lock, nil
+}
 
 // sweepAge is how old a folder without a user must be before it is removed;
 // its maker has had the time to lock it.
 const sweepAge = 10 * time.Minute
 
 // sweep removes what killed runs left. It is no error when it cannot.
-func sweep(parent string) {
-	left, _ := filepath.Glob(filepath.Join(parent, scratchName))
+func sweep(parent, pattern string) {
+	left, _ := filepath.Glob(filepath.Join(parent, pattern))
 	for _, dir := range left {
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < sweepAge {
+		if err != nil || !info.IsDir() || !ours(info) || time.Since(info.ModTime()) < sweepAge {
 			continue
 		}
 		if lock, err := filelock.Try(filepath.Join(dir, "lock")); err == nil && lock != nil {

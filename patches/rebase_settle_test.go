@@ -415,7 +415,7 @@ func TestScratchOfAKilledRunIsRemoved(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(parent, "dist-merge-fresh"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	sweep(parent)
+	sweep(parent, scratchName)
 	var left []string
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -426,6 +426,29 @@ func TestScratchOfAKilledRunIsRemoved(t *testing.T) {
 	}
 	if !slices.Equal(left, []string{"another", "dist-merge-fresh", "dist-merge-used"}) {
 		t.Errorf("left: %q", left)
+	}
+	// So are the folders in which stacks are rebuilt.
+	killed := filepath.Join(parent, "dist-patches-killed")
+	if err := os.Mkdir(killed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(killed, old, old); err != nil {
+		t.Fatal(err)
+	}
+	dir, inUse, err := tempFolder(parent, benchName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inUse.Unlock()
+	if err := os.Chtimes(dir, old, old); err != nil {
+		t.Fatal(err)
+	}
+	sweep(parent, benchName)
+	if _, err := os.Stat(killed); err == nil {
+		t.Error("a folder of a killed run is left")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Error("a folder in use is gone")
 	}
 }
 
