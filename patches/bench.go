@@ -23,7 +23,7 @@ const benchName = "dist-patches-*"
 func newBench(ctx context.Context, sources ...*git.Repo) (repo *git.Repo, done func(), err error) {
 	dir, lock, err := tempFolder(os.TempDir(), benchName)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, explainDisk(err, os.TempDir())
 	}
 	done = func() { lock.Unlock(); os.RemoveAll(dir) }
 	repo, err = git.Init(ctx, filepath.Join(dir, "bench.git"))
@@ -32,7 +32,7 @@ func newBench(ctx context.Context, sources ...*git.Repo) (repo *git.Repo, done f
 	}
 	if err != nil {
 		done()
-		return nil, nil, err
+		return nil, nil, explainDisk(err, os.TempDir())
 	}
 	return repo, done, nil
 }

@@ -69,13 +69,13 @@ func (r *Repository) Edit(ctx context.Context, name, dir string, source Source) 
 
 // checkOut fills the work tree of a fresh repository without any filter.
 func checkOut(ctx context.Context, repo *git.Repo, a *Applied, dir string, excluded map[string]bool) error {
-	// Bytes stay as they are for the person's git too, whatever it is told
-	// elsewhere.
+	// Bytes stay as they are for the person's git too, and merges are plain ones,
+	// whatever it is told elsewhere.
 	info := filepath.Join(repo.Dir(), "info")
 	if err := os.MkdirAll(info, 0o777); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(info, "attributes"), []byte("* -text -eol -filter -ident -working-tree-encoding\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(info, "attributes"), []byte("* -text -eol -filter -ident -working-tree-encoding !merge !conflict-marker-size !diff\n"), 0o666); err != nil {
 		return err
 	}
 	for _, kv := range [][2]string{{"core.bare", "false"}, {"core.autocrlf", "false"}, {"core.fileMode", "true"}, {"core.symlinks", "true"}} {

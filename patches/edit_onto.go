@@ -77,6 +77,12 @@ func (x *Session) EditOnto(ctx context.Context, r *Result, revision, dir string)
 			}
 		}
 		if err == nil && conflict {
+			var c *git.Commit
+			if c, err = repo.CommitInfo(ctx, string(settled)); err == nil {
+				_, err = repo.LsTree(ctx, c.Tree) // and refuse what must not be on a disk
+			}
+		}
+		if err == nil && conflict {
 			a.Conflicts, err = startRebase(ctx, repo, fresh, settled, last)
 		}
 		return err
@@ -86,7 +92,7 @@ func (x *Session) EditOnto(ctx context.Context, r *Result, revision, dir string)
 
 // startRebase runs git's rebase up to its first conflict.
 func startRebase(ctx context.Context, repo *git.Repo, dir string, onto, after git.ID) ([]string, error) {
-	c := repo.Command("--work-tree="+dir, "-c", "user.name="+CommitterName, "-c", "user.email="+CommitterEmail, "-c", "merge.directoryRenames=false",
+	c := repo.Command("--work-tree="+dir, "-c", "user.name="+CommitterName, "-c", "user.email="+CommitterEmail, "-c", "merge.directoryRenames=false", "-c", "merge.conflictStyle=diff3",
 		"rebase", "--quiet", "--merge", "--onto", string(onto), string(after))
 	c.Dir = dir
 	_, failed := c.Run(ctx)
@@ -176,7 +182,8 @@ func (x *Session) RefreshOnto(ctx context.Context, o RefreshOptions, onto git.ID
 		tree = im.trees[n-1]
 	}
 	if r.Tree == tree {
-		if err := r.Err(); err != nil {
+		// A patch that still conflicts is one that the person let go.
+		if err := r.found(); err != nil {
 			return nil, nil, err
 		}
 	} else {

@@ -41,11 +41,12 @@ type scratch struct {
 func newScratch(ctx context.Context, source *git.Repo) (_ *scratch, err error) {
 	s := &scratch{}
 	if s.dir, s.lock, err = tempFolder(scratchFolder(), scratchName); err != nil {
-		return nil, err
+		return nil, explainDisk(err, scratchFolder())
 	}
 	defer func() {
 		if err != nil {
 			s.remove()
+			err = explainDisk(err, filepath.Dir(s.dir))
 		}
 	}()
 	if s.Repo, err = git.Init(ctx, filepath.Join(s.dir, "repo.git")); err != nil {

@@ -35,7 +35,7 @@ type RebaseOptions struct {
 func (e *Engine) Rebase(ctx context.Context, stack Commits, onto git.ID, o RebaseOptions) (*Result, error) {
 	r, err := e.begin(ctx, stack, onto, o)
 	if err != nil {
-		return nil, fmt.Errorf("rebase %s: %w", stack.Name, err)
+		return nil, fmt.Errorf("rebase %s: %w", stack.Name, explainDisk(err, e.s.dir))
 	}
 	defer r.scan.stop()
 	for i := range r.patches {
@@ -43,14 +43,14 @@ func (e *Engine) Rebase(ctx context.Context, stack Commits, onto git.ID, o Rebas
 			o.Progress(i, len(r.patches))
 		}
 		if err := r.step(ctx, i); err != nil {
-			return nil, fmt.Errorf("rebase %s: %s: %w", stack.Name, r.patches[i].file, err)
+			return nil, fmt.Errorf("rebase %s: %s: %w", stack.Name, r.patches[i].file, explainDisk(err, e.s.dir))
 		}
 	}
 	if err := r.explain(ctx); err != nil {
-		return nil, fmt.Errorf("rebase %s: %w", stack.Name, err)
+		return nil, fmt.Errorf("rebase %s: %w", stack.Name, explainDisk(err, e.s.dir))
 	}
 	if err := r.finish(ctx); err != nil {
-		return nil, fmt.Errorf("rebase %s: %w", stack.Name, err)
+		return nil, fmt.Errorf("rebase %s: %w", stack.Name, explainDisk(err, e.s.dir))
 	}
 	return r.result, nil
 }

@@ -156,19 +156,20 @@ func (r *Result) Count(o Outcome) int {
 // Err is nil for a stack that may move, else a *Conflict for the first patch
 // that does not apply, or an error for the first that needs a look.
 func (r *Result) Err() error {
-	var red *PatchResult
 	for i := range r.Patches {
-		p := &r.Patches[i]
-		switch {
-		case p.Verdict() == verdict.Pass:
-		case p.Outcome == Conflicting || p.Outcome == NeedsConflicting:
+		if p := &r.Patches[i]; p.Outcome == Conflicting || p.Outcome == NeedsConflicting {
 			return &Conflict{Patch: p.File, Files: p.Files}
-		case red == nil:
-			red = p
 		}
 	}
-	if red != nil {
-		return verdict.New(red.Outcome.Verdict(), fmt.Sprintf("%s: %s: look at it, then accept it or change the patch", red.File, red.Outcome))
+	return r.found()
+}
+
+// found is an error for the first patch that applies and needs a look.
+func (r *Result) found() error {
+	for i := range r.Patches {
+		if p := &r.Patches[i]; p.Outcome.Kept() && p.Verdict() != verdict.Pass {
+			return verdict.New(p.Outcome.Verdict(), fmt.Sprintf("%s: %s: look at it, then say --accept %s, or change the patch", p.File, p.Outcome, p.File))
+		}
 	}
 	return nil
 }

@@ -53,11 +53,11 @@ func Rebuild(ctx context.Context, repo *git.Repo, base git.ID, s *Stack) (commit
 		commits, trees = append(commits, parent), append(trees, tree)
 		if objects.Size() > flushAt {
 			if err := objects.Flush(ctx); err != nil {
-				return nil, nil, err
+				return nil, nil, explainDisk(err, repo.Dir())
 			}
 		}
 	}
-	return commits, trees, objects.Flush(ctx)
+	return commits, trees, explainDisk(objects.Flush(ctx), repo.Dir())
 }
 
 // Shown is the name of one of the stack's files in messages.

@@ -53,7 +53,7 @@ func open(ctx context.Context, root string, write bool) (*Repository, error) {
 	r := &Repository{Root: root}
 	if _, err := os.Stat(r.dir("")); errors.Is(err, fs.ErrNotExist) && write {
 		if err := os.Mkdir(r.dir(""), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
+			return nil, explainDisk(err, root)
 		}
 	}
 	journals, err := filepath.Glob(r.dir(".*" + journalSuffix))
@@ -62,7 +62,7 @@ func open(ctx context.Context, root string, write bool) (*Repository, error) {
 	}
 	if write || len(journals) > 0 {
 		if r.lock, err = filelock.Wait(ctx, r.dir(".lock"), nil); err != nil {
-			return nil, err
+			return nil, explainDisk(err, r.dir(""))
 		}
 		if err := r.recover(); err != nil {
 			r.Close()

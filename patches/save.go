@@ -85,7 +85,7 @@ func (r *Repository) Save(u Update) error {
 		if !errors.Is(err, errCrash) {
 			os.RemoveAll(fresh)
 		}
-		return fmt.Errorf("stack %s: %w", name, err)
+		return fmt.Errorf("stack %s: %w", name, explainDisk(err, r.Root))
 	}
 	steps := []struct {
 		name string
@@ -109,7 +109,7 @@ func (r *Repository) Save(u Update) error {
 			return err
 		}
 		if err != nil {
-			return errors.Join(fmt.Errorf("stack %s: %w", name, err), r.recover())
+			return errors.Join(fmt.Errorf("stack %s: %w", name, explainDisk(err, r.Root)), r.recover())
 		}
 	}
 	return nil

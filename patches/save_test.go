@@ -5,8 +5,10 @@ package patches
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
@@ -102,4 +104,22 @@ func TestKilledSaveAndAnotherHand(t *testing.T) {
 	e.put("pins/demo.yaml", e.get("pins/demo.yaml")+"# more\n")
 	_, err := Open(t.Context(), e.root)
 	wantError(t, err, verdict.Fail, "was interrupted", "pins/demo.yaml was changed since")
+}
+
+// A place that cannot be written is the machine's failure, said in a sentence,
+// and changes nothing; whatever git or the system calls it.
+func TestSaveWithoutRoom(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]string{
+		&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}:          "the disk of /repo is full",
+		&fs.PathError{Op: "open", Path: "x", Err: syscall.EROFS}:            "/repo cannot be written",
+		errors.New("git: exit status 128: fatal: No space left on device"): "the disk of /repo is full",
+	} {
+		if got := explainDisk(err, "/repo"); verdict.Of(got) != verdict.Infra || !strings.Contains(got.Error(), want) {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	if err := errors.New("another"); explainDisk(err, "x") != err || explainDisk(nil, "x") != nil {
+		t.Error("another error was changed")
+	}
 }
