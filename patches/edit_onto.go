@@ -116,7 +116,7 @@ func startRebase(ctx context.Context, repo *git.Repo, dir string, onto, after gi
 func OntoOf(ctx context.Context, dir string) (string, error) {
 	repo, err := git.Open(ctx, dir)
 	if err != nil {
-		return "", err
+		return "", verdict.Usagef("%s: 'dist patches edit' makes one", err)
 	}
 	var unknown *git.Unknown
 	if _, err := repo.RevParse(ctx, editOnto); errors.As(err, &unknown) {

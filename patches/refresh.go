@@ -102,7 +102,7 @@ func (r *Repository) checkEdited(ctx context.Context, s *Stack, o RefreshOptions
 	}
 	repo, err := git.Open(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, verdict.Usagef("%s", err)
 	}
 	for _, unfinished := range []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
 		if _, err := os.Lstat(filepath.Join(repo.Dir(), unfinished)); err == nil {

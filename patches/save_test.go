@@ -111,8 +111,8 @@ func TestKilledSaveAndAnotherHand(t *testing.T) {
 func TestSaveWithoutRoom(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]string{
-		&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}:          "the disk of /repo is full",
-		&fs.PathError{Op: "open", Path: "x", Err: syscall.EROFS}:            "/repo cannot be written",
+		&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}:         "the disk of /repo is full",
+		&fs.PathError{Op: "open", Path: "x", Err: syscall.EROFS}:           "/repo cannot be written",
 		errors.New("git: exit status 128: fatal: No space left on device"): "the disk of /repo is full",
 	} {
 		if got := explainDisk(err, "/repo"); verdict.Of(got) != verdict.Infra || !strings.Contains(got.Error(), want) {

@@ -54,6 +54,9 @@ The repository borrows objects from the upstream's one, which has to stay.`,
 	}
 	cmd.Flags().StringVar(&to, "to", "", "folder for the work tree; it must not exist or be empty (default: edit/NAME in the cache)")
 	f.addTarget(cmd)
+	f.network.flags(cmd)
+	f.addAccept(cmd)
+	f.addMove(cmd)
 	return cmd
 }
 

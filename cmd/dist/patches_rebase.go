@@ -100,6 +100,7 @@ Exit codes: 0 all fine, 3 a conflict, 1 something else needs a look.`,
 		},
 	}
 	f.addOnto(cmd)
+	f.addMove(cmd)
 	cmd.Flags().BoolVar(&write, "write", false, "write series, patch files and lock when everything is fine")
 	cmd.Flags().BoolVar(&noBisect, "no-bisect", false, "do not look for the upstream commit behind each conflict")
 	cmd.Flags().StringVar(&settled, "settled", "", "folder of a repository where a person has rebased the stack onto REV")

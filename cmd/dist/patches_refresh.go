@@ -65,8 +65,9 @@ exactly how many are to go.`,
 	}
 	addFrom(cmd, &o.From, &status, "the work tree, or another repository (default: edit/NAME in the cache)")
 	cmd.Flags().IntVar(&o.Drop, "allow-drop", 0, "number of patches that are to go")
-	cmd.Flags().StringArrayVar(&f.accept, "accept", nil, "after --onto: a patch file whose findings you have looked at; repeatable")
-	f.addNetwork(cmd)
+	f.addAccept(cmd)
+	f.network.flags(cmd)
+	f.addMove(cmd)
 	return cmd
 }
 

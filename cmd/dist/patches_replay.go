@@ -36,7 +36,7 @@ The exit code says whether the replay was done, not how the stack did.`,
 				return err
 			}
 			defer x.done()
-			first, err := x.Resolve(cmd.Context(), from)
+			first, err := x.find(cmd.Context(), from)
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ The exit code says whether the replay was done, not how the stack did.`,
 		},
 	}
 	f.add(cmd)
-	f.addNetwork(cmd)
+	f.network.flags(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "the first commit")
 	cmd.Flags().StringVar(&to, "to", "", "the last commit")
 	cmd.Flags().IntVar(&every, "every", 1, "take every n-th commit between them")

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ type stackFlags struct {
 	accept             []string
 	network            network
 	update             fetch.UpdateOptions
-	direction          string
+	moves              bool // the pin is to move: the rules for that hold
 }
 
 func (f *stackFlags) add(cmd *cobra.Command) {
@@ -34,18 +35,36 @@ func (f *stackFlags) add(cmd *cobra.Command) {
 func (f *stackFlags) addOnto(cmd *cobra.Command) {
 	f.add(cmd)
 	f.addTarget(cmd)
-	cmd.Flags().StringArrayVar(&f.accept, "accept", nil, "a patch file whose findings you have looked at (never a conflict); repeatable")
+	f.network.flags(cmd)
+	f.addAccept(cmd)
 }
 
-// addTarget adds the flags about the new base, for a stack on a pin.
+// addTarget adds the flag with the new base.
 func (f *stackFlags) addTarget(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.onto, "onto", "", "the new base: a tag, a branch or a full commit of the upstream (with --git-dir: any revision there)")
-	f.addNetwork(cmd)
 }
 
-func (f *stackFlags) addNetwork(cmd *cobra.Command) {
-	f.network.flags(cmd)
-	cmd.Flags().StringVar(&f.direction, "accept-version", "", "take a version that is no successor of the pin's: moved, backwards or sideways")
+func (f *stackFlags) addAccept(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.accept, "accept", nil, "a patch file whose findings you have looked at (never a conflict); or moved, backwards or sideways, for a version that is no successor of the pin's; repeatable")
+}
+
+// accepted parts what was accepted into patch files and a direction.
+func (f *stackFlags) accepted(stack patches.Commits) (files []string, err error) {
+	for _, a := range f.accept {
+		if d, err := fetch.ParseDirection(a); err == nil && d != "" {
+			continue
+		}
+		if !slices.ContainsFunc(stack.Patches, func(p patches.StackCommit) bool { return p.File == a }) {
+			return nil, verdict.Usagef("--accept %q: it is neither a patch file of %s nor one of moved, backwards, sideways", a, stack.Name)
+		}
+		files = append(files, a)
+	}
+	return files, nil
+}
+
+// addMove adds the flags for moving the pin of a stack.
+func (f *stackFlags) addMove(cmd *cobra.Command) {
+	f.moves = true
 	cmd.Flags().StringVar(&f.update.Reason, "reason", "", "why that version is accepted (one line)")
 	cmd.Flags().StringVar(&f.update.By, "by", "", "who accepts it (default: user.name of git)")
 }
@@ -55,6 +74,7 @@ type stackSession struct {
 	*patches.Session
 	onto   git.ID
 	target *fetch.Target // nil where nobody asks the upstream: --git-dir, or no pin
+	engine *fetch.Engine // with a target
 	repo   *patches.Repository
 }
 
@@ -126,11 +146,14 @@ func (f *stackFlags) open(cmd *cobra.Command, name string, write bool) (*stackSe
 
 // settle fills in what does not depend on where the stack is.
 func (f *stackFlags) settle(cmd *cobra.Command, x *stackSession) (*stackSession, error) {
-	x.Options.Accept = f.accept
+	var err error
+	if x.Options.Accept, err = f.accepted(x.Commits); err != nil {
+		x.Close()
+		return nil, err
+	}
 	if x.onto != "" {
 		return x, nil
 	}
-	var err error
 	if x.onto, err = x.Resolve(cmd.Context(), f.onto); err != nil {
 		x.Close()
 		return nil, err
@@ -149,7 +172,6 @@ func (f *stackFlags) openStack(cmd *cobra.Command, r *patches.Repository, name s
 	pin := r.PinOf(name)
 	x := &stackSession{repo: r}
 	source := upstreamSource(cmd)
-	var e *fetch.Engine
 	if dir == "" && pin != nil {
 		s, err := r.Load(name)
 		if err != nil {
@@ -159,21 +181,29 @@ func (f *stackFlags) openStack(cmd *cobra.Command, r *patches.Repository, name s
 		if err != nil {
 			return nil, err
 		}
-		var pinsDir string
-		if e, pinsDir, err = f.network.engine(cmd); err != nil {
+		e, pinsDir, err := f.network.engine(cmd)
+		if err != nil {
 			return nil, err
 		}
 		e.Set = r.Pins
 		f.update.To = f.onto
-		if f.update.Accept, err = fetch.ParseDirection(f.direction); err != nil {
-			return nil, err
+		for _, a := range f.accept {
+			if d, err := fetch.ParseDirection(a); err == nil && d != "" {
+				f.update.Accept = d
+			}
 		}
 		if f.update.Accept != "" && f.update.By == "" {
 			f.update.By = userName(cmd, pinsDir)
 		}
-		if x.target, err = e.Target(ctx, pin.Name, f.update); err != nil {
+		if f.moves {
+			x.target, err = e.Target(ctx, pin.Name, f.update)
+		} else {
+			x.target, err = e.Look(ctx, pin.Name, f.onto)
+		}
+		if err != nil {
 			return nil, err
 		}
+		x.engine = e
 		repo, err := x.target.History(ctx, base)
 		if err != nil {
 			return nil, err
@@ -185,11 +215,7 @@ func (f *stackFlags) openStack(cmd *cobra.Command, r *patches.Repository, name s
 		return nil, err
 	}
 	if x.target != nil {
-		files, err := x.Lacking(ctx, x.onto)
-		if err == nil {
-			err = e.EnsureFiles(ctx, pin.Name, files)
-		}
-		if err != nil {
+		if err := x.bring(ctx, x.onto); err != nil {
 			x.Close()
 			return nil, err
 		}
@@ -217,4 +243,29 @@ func (f *stackFlags) start(cmd *cobra.Command, repo *git.Repo, tip git.ID) (git.
 		err = verdict.Usagef("%s and %s have no history in common: say with --base where the branch starts", f.branch, f.onto)
 	}
 	return base, err
+}
+
+// find returns another commit that the upstream, or the repository of the
+// session, calls so.
+func (x *stackSession) find(ctx context.Context, revision string) (git.ID, error) {
+	if x.target == nil {
+		return x.Resolve(ctx, revision)
+	}
+	t, err := x.engine.Look(ctx, x.target.Pin.Name, revision)
+	if err != nil {
+		return "", err
+	}
+	if _, err := t.History(ctx, x.Commits.Base); err != nil {
+		return "", err
+	}
+	return t.Commit, x.bring(ctx, t.Commit)
+}
+
+// bring gets the files that a rebase onto a commit reads.
+func (x *stackSession) bring(ctx context.Context, onto git.ID) error {
+	files, err := x.Lacking(ctx, onto)
+	if err != nil {
+		return err
+	}
+	return x.engine.EnsureFiles(ctx, x.target.Pin.Name, files)
 }

@@ -35,8 +35,30 @@ func (e *Engine) Target(ctx context.Context, pin string, o UpdateOptions) (*Targ
 	if err != nil {
 		return nil, err
 	}
+	t, err := e.target(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if t.c, err = t.in.resolve(ctx, p, p, o); err != nil {
+		return nil, wrap(p, err)
+	}
+	t.Notes = t.c.Notes
+	return t, nil
+}
+
+// Look is Target without the rules, for who only wants to know how a stack does
+// somewhere. Its Lock is not to be written.
+func (e *Engine) Look(ctx context.Context, pin, rev string) (*Target, error) {
+	p, err := e.Set.Named(pin)
+	if err != nil {
+		return nil, err
+	}
+	return e.target(ctx, p, UpdateOptions{To: rev})
+}
+
+func (e *Engine) target(ctx context.Context, p *pins.Pin, o UpdateOptions) (*Target, error) {
 	if o.To == "" {
-		return nil, verdict.Usagef("pin %s: the revision to move to must be said", pin)
+		return nil, verdict.Usagef("pin %s: the revision to move to must be said", p.Name)
 	}
 	if err := o.check([]*pins.Pin{p}); err != nil {
 		return nil, err
@@ -53,7 +75,7 @@ func (e *Engine) Target(ctx context.Context, pin string, o UpdateOptions) (*Targ
 		return nil, wrap(p, err)
 	}
 	in.round.settle(named, c)
-	if c, err = in.resolve(ctx, p, p, o); err != nil {
+	if c, err = in.newest(ctx, p); err != nil {
 		return nil, wrap(p, err)
 	}
 	return &Target{Pin: p, Commit: c.Commit, Version: c.Version, Notes: c.Notes, in: in, c: c, o: o}, nil
