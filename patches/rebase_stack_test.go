@@ -313,6 +313,35 @@ func TestReportIsInert(t *testing.T) {
 	}
 }
 
+// Git's range-diff knows no empty range: with every patch left out, upstreamed
+// or never there, the report is the rest.
+func TestReportOfNoPatchLeft(t *testing.T) {
+	t.Parallel()
+	text := rows(60, "line %d.")
+	s := newScene(t, gittest.Files{"f": text})
+	s.ours("Ten", gittest.Files{"f": replaced(text, "line 10.", "our 10.")})
+	s.upstream("Ten too", gittest.Files{"f": replaced(text, "line 10.", "their 10.")})
+	tip := git.ID(s.Git("rev-parse", "refs/heads/ours"))
+	for name, x := range map[string]struct {
+		tip  git.ID
+		want string
+	}{"all in conflict": {tip, "1 conflict"}, "no patches": {s.base, "No patches."}} {
+		session, err := BranchSession(t.Context(), s.Repo.Repo, "demo", s.base, x.tip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		r, err := session.Rebase(t.Context(), s.tip())
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := session.Report(t.Context(), r)
+		if err != nil || !strings.Contains(report, x.want) || strings.Contains(report, "Range-diff") {
+			t.Errorf("%s: %v\n%s", name, err, report)
+		}
+	}
+}
+
 // withoutFences leaves out fenced blocks.
 func withoutFences(markdown string) string {
 	var b strings.Builder

@@ -162,6 +162,9 @@ func (x *Session) rangeDiff(ctx context.Context, r *Result) (string, error) {
 		return "", nil
 	}
 	old := x.Commits.Patches[len(x.Commits.Patches)-1].Commit
+	if r.Tip == r.NewBase {
+		return "", nil // nothing is left to compare, and git takes no empty range
+	}
 	out, err := x.Engine.git(ctx, "", "range-diff", "--no-color", "--no-notes", "--creation-factor=80",
 		revisions(r.OldBase, old), revisions(r.NewBase, r.Tip))
 	if err != nil {
