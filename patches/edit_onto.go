@@ -177,9 +177,9 @@ func (x *Session) RefreshOnto(ctx context.Context, o RefreshOptions, onto git.ID
 	if free := r.Count(Upstreamed) + r.Count(Empty); fewer > free && fewer-free != o.Drop {
 		return nil, nil, verdict.Usagef("the work tree has %d patches, the stack has %d, of which upstream has %d: if %s to go, say --allow-drop %d", len(im.Files), len(x.stack.Patches), free, gone(im.Dropped), fewer-free)
 	}
-	tree := git.ID("")
-	if n := len(im.trees); n > 0 {
-		tree = im.trees[n-1]
+	tree, err := repo.RevParse(ctx, string(im.Tip)+"^{tree}")
+	if err != nil {
+		return nil, nil, err
 	}
 	if r.Tree == tree {
 		// A patch that still conflicts is one that the person let go.

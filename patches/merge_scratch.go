@@ -139,8 +139,14 @@ func (s *scratch) store(id git.ID, head, content []byte) error {
 	if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// Git looks for it only once it was told the name.
-	return os.WriteFile(file, s.buf.Bytes(), 0o444)
+	// Git may read it at once: where upstream took a patch unchanged, the tree
+	// that is made here is one of upstream's history, which a git process walks
+	// meanwhile. Half a file is a corrupt object to it.
+	fresh := filepath.Join(s.Dir(), "objects", "tmp_obj_dist")
+	if err := os.WriteFile(fresh, s.buf.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(fresh, file)
 }
 
 // loose reads an object that was made here, without asking a process; ok is

@@ -66,7 +66,11 @@ func (r *Result) summary() string {
 	if len(parts) == 0 {
 		return "No patches"
 	}
-	return fmt.Sprintf("%d patches: %s", len(r.Patches), strings.Join(parts, ", "))
+	patches := "patches"
+	if len(r.Patches) == 1 {
+		patches = "patch"
+	}
+	return fmt.Sprintf("%d %s: %s", len(r.Patches), patches, strings.Join(parts, ", "))
 }
 
 // Summary is one line about the whole.
