@@ -4,6 +4,7 @@
 package patches
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
+	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/treesum"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -295,5 +297,47 @@ func TestLock(t *testing.T) {
 	}
 	if got := e.get("patches/demo/series"); !strings.Contains(got, "\nthe-very-first.patch\nsecond") {
 		t.Errorf("series:\n%s", got)
+	}
+}
+
+// What a build does: the applied tree is put into the store under the sum that
+// the lock says, which the store sums itself.
+func TestAppliedIsStoredUnderItsSum(t *testing.T) {
+	t.Parallel()
+	up := gittest.New(t)
+	base := up.Commit("main", "base", gittest.Files{"a.c": "int a;\r\n", "run.sh": "#!/bin/sh\n", "data": "\x00\x01", "old/name": "x\n"}, gittest.Exec("run.sh"), gittest.Symlink("link", "a.c"))
+	up.Move("ours", base)
+	up.Commit("ours", "Modes, links and blobs"+status, gittest.Files{"a.c": "int b;\r\n", "new.sh": "y\n", "data": "\x00\x02", "new/name": "x\n"}, gittest.Exec("new.sh"), gittest.Delete("old/name"), gittest.Symlink("other", "run.sh"))
+	e := newEngine(t, up, base)
+	e.imports("ours")
+	r := e.open()
+	defer r.Close()
+	s, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := func(ctx context.Context, dir string) error {
+		_, err := r.Apply(ctx, "demo", dir, e.source)
+		return err
+	}
+	lock := r.PinOf("demo").Lock
+	key, err := store.KeyOf(lock.Patched.Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := s.Put(t.Context(), key, store.Maker{Kind: "source", Name: "demo", Fill: fill})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(entry.Path, "a.c")); err != nil || string(text) != "int b;\r\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	// And under no other: that of the tree without patches, for one.
+	wrong, err := store.KeyOf(lock.Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(t.Context(), wrong, store.Maker{Kind: "source", Name: "demo", Fill: fill}); err == nil {
+		t.Error("the patched tree was stored as the one without patches")
 	}
 }

@@ -71,10 +71,13 @@ Exit codes: 0 all fine, 3 a conflict, 1 something else needs a look.`,
 			if err != nil {
 				return err
 			}
-			if err := showRebase(env, r); err != nil {
-				return err
+			writes := write && r.Verdict() == verdict.Pass
+			if !env.JSON || !writes { // one value on stdout, also when writing fails
+				if err := showRebase(env, r, false); err != nil {
+					return err
+				}
 			}
-			if !write || r.Verdict() != verdict.Pass {
+			if !writes {
 				if write {
 					env.Notef("nothing was written")
 				}
@@ -90,6 +93,11 @@ Exit codes: 0 all fine, 3 a conflict, 1 something else needs a look.`,
 			im, err := x.Write(cmd.Context(), r, lock)
 			if err != nil {
 				return err
+			}
+			if env.JSON {
+				if err := showRebase(env, r, true); err != nil {
+					return err
+				}
 			}
 			for _, n := range im.Notes {
 				env.Notef("note: %s", n)
@@ -138,12 +146,13 @@ func learn(cmd *cobra.Command, x *patches.Session, dir, branch string, onto git.
 	return nil
 }
 
-func showRebase(env *cli.Env, r *patches.Result) error {
+func showRebase(env *cli.Env, r *patches.Result, written bool) error {
 	if env.JSON {
 		return env.PrintJSON(struct {
 			Verdict verdict.Verdict `json:"verdict"`
+			Written bool            `json:"written"`
 			*patches.Result
-		}{r.Verdict(), r})
+		}{r.Verdict(), written, r})
 	}
 	if r.RewrittenCount > 0 {
 		env.Notef("note: upstream rewrote its history: %d commits of the old base are not in the new one", r.RewrittenCount)

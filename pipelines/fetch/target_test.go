@@ -172,3 +172,55 @@ func TestUpdateLeavesNoStackBehind(t *testing.T) {
 	}
 	w.refused("demo", verdict.Held, "dist patches rebase demo")
 }
+
+// A submodule that we patch is read from another repository, or another pin:
+// the revision is one there, and both pins can move one after the other.
+func TestTargetOfASubmodule(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]string{"a repository": "'https://up.example/whole.git', branch: main", "a pin": "whole"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			part, whole := gittest.New(t), gittest.New(t)
+			one := part.Commit("main", "one", gittest.Files{"a": "one\n", "LICENSE": "MIT\n"})
+			two := part.Commit("main", "two", gittest.Files{"a": "two\n"})
+			modules := gittest.Files{".gitmodules": "[submodule \"part\"]\n\tpath = sub\n\turl = ../part.git\n", "LICENSE": "MIT\n"}
+			whole.Commit("main", "one", modules, gittest.Submodule("sub", one))
+			w := newWorld(t)
+			w.serve("part", part, gittest.ServerOptions{})
+			w.serve("whole", whole, gittest.ServerOptions{})
+			w.pin("whole", followMain)
+			w.pin("part", "track: {kind: gitlink, of: "+of+", path: sub}\nstack: part\n")
+			w.must("whole")
+			l := w.must("part")
+			if l.Commit != string(one) {
+				t.Fatalf("locked %+v", l)
+			}
+			l.Patched = &pins.Patched{Tree: l.Tree, Sum: l.Sum, Steps: []pins.Step{{File: "ours.patch", Tree: l.Tree}}}
+			if _, err := pins.Edit(w.pins, "part", func(file []byte) ([]byte, error) { return pins.WriteLock(file, *l) }); err != nil {
+				t.Fatal(err)
+			}
+			next := whole.Commit("main", "two", nil, gittest.Submodule("sub", two))
+			if name == "a repository" {
+				w.refused("part", verdict.Held, "--onto "+string(next)+" --write")
+			}
+			w.load()
+			target, err := w.e.Target(t.Context(), "part", UpdateOptions{To: string(next)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if target.Commit != two {
+				t.Errorf("got %s, want %s", target.Commit, two)
+			}
+			if _, err := target.History(t.Context(), one); err != nil {
+				t.Fatal(err)
+			}
+			lock, err := target.Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lock.Commit != string(two) || lock.Via == nil || lock.Via.Commit != string(next) {
+				t.Errorf("locked %+v", lock)
+			}
+		})
+	}
+}
