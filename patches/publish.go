@@ -46,7 +46,7 @@ type Published struct {
 func (r *Repository) Publish(ctx context.Context, name string, o PublishOptions) (*Published, error) {
 	pin := r.PinOf(name)
 	if pin == nil {
-		return nil, verdict.Failf("stack %s: no pin names it with 'stack:', only stacks of pins are published", name)
+		return nil, verdict.Usagef("stack %s: no pin names it with 'stack:', only stacks of pins are published", name)
 	}
 	if err := r.merged(ctx, name, pin.Name, o.Main); err != nil {
 		return nil, err

@@ -171,6 +171,17 @@ func TestUpdateLeavesNoStackBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.refused("demo", verdict.Held, "dist patches rebase demo")
+	// Staying where it is, with less in it, is not moving; but the sum of the
+	// patched tree is another one.
+	text, err := os.ReadFile(w.pins + "/demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("demo.yaml", strings.Replace(string(text), "stack: demo\n", "stack: demo\nexclude: [{path: f, why: a test}]\n", 1))
+	r := w.update("demo", UpdateOptions{To: lock.Commit})
+	if r.Verdict != verdict.Pass || !strings.Contains(strings.Join(r.Notes, "\n"), "run 'dist patches lock demo'") {
+		t.Errorf("got %+v", r)
+	}
 }
 
 // A submodule that we patch is read from another repository, or another pin:

@@ -188,6 +188,9 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 		if err != nil {
 			return err
 		}
+		if lock.Patched != nil && lock.Sum != p.Lock.Sum {
+			row.Notes = append(row.Notes, "what the source has in it changed, so the sum of the patched tree did: run 'dist patches lock "+p.Stack+"'")
+		}
 		row.lock, row.To = lock, lock.ID()
 		return nil
 	})
