@@ -5,7 +5,11 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/progress"
@@ -49,6 +53,9 @@ func (l *Locked) Source(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	if p.Lock.Patched == nil {
+		if err := l.unpatched(p); err != nil {
+			return "", err
+		}
 		e, err := l.Engine.Store.Get(key)
 		if err != nil {
 			return "", err
@@ -58,6 +65,25 @@ func (l *Locked) Source(ctx context.Context, name string) (string, error) {
 	return l.patched(ctx, p, key)
 }
 
+// unpatched refuses a pin whose stack has patches that its lock does not know:
+// it would be built without them.
+func (l *Locked) unpatched(p *pins.Pin) error {
+	if p.Stack == "" || l.Stacks == nil {
+		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(l.Stacks.Root, "patches", p.Stack)); errors.Is(err, fs.ErrNotExist) {
+		return nil // it has no patches yet
+	}
+	stack, err := l.Stacks.Load(p.Stack)
+	if err != nil {
+		return err
+	}
+	if len(stack.Patches) > 0 {
+		return verdict.Failf("pin %s has patches (patches/%s), but its lock has no tree with them: run 'dist patches lock %s', or rebase them onto the lock", p.Name, p.Stack, p.Stack)
+	}
+	return nil
+}
+
 // patched puts a pin's tree with our patches into the store.
 func (l *Locked) patched(ctx context.Context, p *pins.Pin, key store.Key) (string, error) {
 	if len(p.Lock.Submodules) > 0 {
@@ -65,6 +91,8 @@ func (l *Locked) patched(ctx context.Context, p *pins.Pin, key store.Key) (strin
 	}
 	e, err := l.Engine.Store.Put(ctx, key, store.Maker{
 		Kind: "source", Name: p.Name + " with patches",
+		// The store sums plain files; the lock's sum knows of exclusions too.
+		Check: func(path, _ string) error { return fetch.CheckFolder(path, p.Lock.Patched.Sum, nil, p.Lock.Excluded) },
 		Fill: func(ctx context.Context, dir string) error {
 			l.Progress.Step("%s: applying our patches", p.Name)
 			_, err := l.Stacks.Apply(ctx, p.Stack, dir, func(ctx context.Context, pin *pins.Pin, _ string) (*git.Repo, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/fetch"
 )
@@ -32,6 +33,9 @@ func TestCMakeUpstream(t *testing.T) {
 	}
 	u := newUpstream(t)
 	p := u.lock(t)
+	if len(p.Lock.Submodules) != 1 {
+		t.Fatalf("the lock's submodules are %+v", p.Lock.Submodules)
+	}
 
 	// The download is declared and in no input: red, and named.
 	_, err := u.build(t)
@@ -57,8 +61,67 @@ func TestCMakeUpstream(t *testing.T) {
 	}
 }
 
+// TestPatchedUpstream builds a pin with patches: never without them, and from
+// exactly the tree that its lock names.
+func TestPatchedUpstream(t *testing.T) {
+	for _, part := range []string{"git", "cmake", "ninja", "gcc"} {
+		parts.Need(t, part)
+	}
+	u := newUpstream(t)
+	u.plain(t)
+	base := u.lock(t)
+	u.main.Git("branch", "ours", base.Lock.Commit)
+	u.main.Commit("ours", "Greet louder\n\nUpstream-Status: inappropriate", gittest.Files{
+		"main.c": "#include <stdio.h>\nint main(void) { puts(\"HELLO\"); return 0; }\n",
+	})
+	root := filepath.Dir(u.dir)
+	writer, err := patches.OpenToWrite(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Import(t.Context(), "hello", patches.From{Where: u.main.Dir(), Branch: "ours"}); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	p := u.load(t)
+	if p.Lock.Patched == nil {
+		t.Fatal("the lock knows nothing of the patch")
+	}
+	if u.stacks, err = patches.Open(t.Context(), root); err != nil {
+		t.Fatal(err)
+	}
+	built, err := u.build(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(filepath.Join(built.Path, "bin", "hello")).CombinedOutput(); err != nil || string(out) != "HELLO\n" {
+		t.Errorf("the program says %q, %v", out, err)
+	}
+
+	p.Lock.Patched = nil
+	if _, err := u.build(t); err == nil || !strings.Contains(err.Error(), "its lock has no tree with them") {
+		t.Errorf("with a lock that knows nothing of the patch: %v", err)
+	}
+}
+
+// plain makes the project one without submodule and download.
+func (u *upstream) plain(t *testing.T) {
+	t.Helper()
+	u.main.Commit("main", "plain", gittest.Files{
+		"CMakeLists.txt": "cmake_minimum_required(VERSION 3.24)\nproject(hello C)\nadd_executable(hello main.c)\n",
+		"main.c":         "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n",
+	}, gittest.Delete(".gitmodules", "sub"))
+	data := strings.Replace(upstreamPin, "track:", "stack: hello\ntrack:", 1)
+	if err := os.WriteFile(filepath.Join(u.dir, "hello.yaml"), []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	u.load(t)
+}
+
 // upstream is the project, its repositories, and an engine that finds them.
 type upstream struct {
+	main   *gittest.Repo
+	stacks *patches.Repository
 	dir    string // of the pin files
 	engine *fetch.Engine
 	cache  Cache
@@ -100,8 +163,14 @@ target_include_directories(hello PRIVATE sub)
 		"main.c": "#include <stdio.h>\n#include \"sub.h\"\n#include \"greeting.h\"\nint main(void) { puts(\"hello from \" FROM \" and \" AND); return 0; }\n",
 	}, gittest.Submodule("sub", subID))
 
-	u := &upstream{dir: t.TempDir(), cache: Cache{t.TempDir()}, dep: string(depID)}
+	u := &upstream{main: main, dir: filepath.Join(t.TempDir(), "pins"), cache: Cache{t.TempDir()}, dep: string(depID)}
 	t.Cleanup(func() { store.RemoveAll(u.cache.Dir) })
+	if err := os.MkdirAll(filepath.Join(filepath.Dir(u.dir), "patches"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(u.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{"hello.yaml": upstreamPin, "groups.yaml": "[]\n"} {
 		if err := os.WriteFile(filepath.Join(u.dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -138,7 +207,7 @@ func (u *upstream) lock(t *testing.T) *pins.Pin {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	p := u.load(t)
-	if p.State() != pins.Verified || len(p.Lock.Submodules) != 1 {
+	if p.State() != pins.Verified {
 		t.Fatalf("the lock is %+v", p.Lock)
 	}
 	return p
@@ -192,7 +261,7 @@ func (u *upstream) builder(t *testing.T) *Builder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Builder{Store: u.engine.Store, Cache: u.cache, Runner: runner, Provider: &Locked{Engine: u.engine}}
+	return &Builder{Store: u.engine.Store, Cache: u.cache, Runner: runner, Provider: &Locked{Engine: u.engine, Stacks: u.stacks}}
 }
 
 func (u *upstream) build(t *testing.T) (*Built, error) {

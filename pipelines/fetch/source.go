@@ -275,13 +275,14 @@ func (e *Engine) put(ctx context.Context, name string, s *source) (*store.Entry,
 	}
 	if len(s.modules) > 0 || len(s.excluded) > 0 {
 		// The store sums plain files; the lock's sum knows more.
-		m.Check = func(path, _ string) error { return checkFolder(path, s.sum, s.modules, s.excluded) }
+		m.Check = func(path, _ string) error { return CheckFolder(path, s.sum, s.modules, s.excluded) }
 	}
 	return e.Store.Put(ctx, key, m)
 }
 
-// checkFolder sums a folder as a lock does.
-func checkFolder(path, sum string, modules []pins.Submodule, excluded []pins.Excluded) error {
+// CheckFolder sums a folder as a lock does, submodules and exclusions included,
+// and returns *Differs when it is not sum.
+func CheckFolder(path, sum string, modules []pins.Submodule, excluded []pins.Excluded) error {
 	o := treesum.FolderOptions{}
 	for _, m := range modules {
 		o.Submodules = append(o.Submodules, m.Path)

@@ -81,7 +81,7 @@ func (e *Engine) verify(ctx context.Context, p *pins.Pin) error {
 	if !commits(p) || p.Lock.Sum == "" || len(entries) != 1 {
 		return nil
 	}
-	return wrap(p, checkFolder(entries[0].Path, p.Lock.Sum, p.Lock.Submodules, p.Lock.Excluded))
+	return wrap(p, CheckFolder(entries[0].Path, p.Lock.Sum, p.Lock.Submodules, p.Lock.Excluded))
 }
 
 // A confirmer is a kind that can ask the real upstream for what is locked.
