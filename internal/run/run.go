@@ -189,18 +189,21 @@ func tail(b []byte) string {
 }
 
 // limited is a buffer that keeps the first captureLimit bytes and
-// remembers that there was more.
+// remembers that there was more. The buffer is not embedded: io.Copy would
+// take its ReadFrom and go round the limit.
 type limited struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	over bool
 }
 
 func (l *limited) Write(p []byte) (int, error) {
 	n := len(p)
-	if room := captureLimit - l.Len(); len(p) > room {
+	if room := captureLimit - l.kept.Len(); len(p) > room {
 		l.over = true
 		p = p[:room]
 	}
-	l.Buffer.Write(p)
+	l.kept.Write(p)
 	return n, nil
 }
+
+func (l *limited) Bytes() []byte { return l.kept.Bytes() }

@@ -44,6 +44,19 @@ func TestRunInheritsNothing(t *testing.T) {
 	}
 }
 
+// TestRunKeepsNoMoreThanItsLimit: on both streams, and that more was said on
+// standard output is an error.
+func TestRunKeepsNoMoreThanItsLimit(t *testing.T) {
+	r, err := sh("head -c 70000000 /dev/zero").Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "printed more than 64 MiB") || len(r.Stdout) != captureLimit {
+		t.Errorf("stdout: %d bytes kept, %v", len(r.Stdout), err)
+	}
+	r, err = sh("head -c 70000000 /dev/zero >&2").Run(t.Context())
+	if err != nil || len(r.Stderr) != captureLimit {
+		t.Errorf("stderr: %d bytes kept, %v", len(r.Stderr), err)
+	}
+}
+
 func TestRunMasksSecrets(t *testing.T) {
 	c := sh("echo the word is tiger >&2; exit 1 # tiger")
 	c.Secrets = []string{"tiger", ""}
