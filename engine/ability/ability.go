@@ -64,10 +64,11 @@ func (p Program) Flag(spelling string) (Flag, bool) {
 
 // Limits of one question. Flags and version are text of the program; for the
 // list of devices a first start compiles shaders, which can take longer than ten
-// seconds.
+// seconds. A llama-server's flags are 60 KB of text.
 const (
-	textWait = 10 * time.Second
-	listWait = time.Minute
+	textWait    = 10 * time.Second
+	listWait    = time.Minute
+	answerLimit = 1 << 20 // bytes
 )
 
 // Ask asks the program at path. Only the end of ctx is an error. A program that
@@ -75,25 +76,40 @@ const (
 // questions, and may have begun to serve.
 func Ask(ctx context.Context, path string) (Program, error) {
 	p := Program{Path: path}
-	r, err := ask(ctx, path, "--help", textWait)
+	r, _, err := ask(ctx, path, "--help", textWait)
 	var exit *run.ExitError
 	if errors.As(err, &exit) && exit.TimedOut {
 		return p, ctx.Err()
 	}
 	if err == nil {
-		p.Flags = parseHelp(string(r.Stdout))
+		p.Flags = parseHelp(r)
 		p.FlagsKnown = len(p.Flags) > 0
 	}
-	r, _ = ask(ctx, path, "--version", textWait) // some say it and exit with another status
-	p.Version = parseVersion(string(r.Stdout) + "\n" + string(r.Stderr))
-	if r, err = ask(ctx, path, "--list-devices", listWait); err == nil {
-		p.Devices, p.DevicesKnown = parseDevices(string(r.Stdout))
+	r, errs, _ := ask(ctx, path, "--version", textWait) // some say it and exit with another status
+	p.Version = parseVersion(r + "\n" + errs)
+	if r, _, err = ask(ctx, path, "--list-devices", listWait); err == nil {
+		p.Devices, p.DevicesKnown = parseDevices(r)
 	}
 	return p, ctx.Err()
 }
 
-func ask(ctx context.Context, path, question string, wait time.Duration) (run.Result, error) {
-	return run.Command{Path: path, Args: []string{question}, Env: os.Environ(), Timeout: wait}.Run(ctx)
+// ask returns the beginnings of what the program says, without what a terminal
+// would obey: parts of it come to stand in messages.
+func ask(ctx context.Context, path, question string, wait time.Duration) (out, errs string, err error) {
+	var b beginning
+	r, err := run.Command{Path: path, Args: []string{question}, Env: os.Environ(), Timeout: wait, Stdout: &b}.Run(ctx)
+	clean := func(b []byte) string {
+		return inert.Text(string(b[:min(len(b), answerLimit)]), answerLimit, answerLimit)
+	}
+	return clean(b.kept), clean(r.Stderr), err
+}
+
+// A beginning keeps the first answerLimit bytes that are written to it.
+type beginning struct{ kept []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.kept = append(b.kept, p[:min(len(p), answerLimit-len(b.kept))]...)
+	return len(p), nil
 }
 
 // parseVersion returns the first line that begins with "version: ", without

@@ -178,6 +178,34 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestHostilePrograms: what a program prints costs a known amount of memory and
+// time, and does nothing to a terminal.
+func TestHostilePrograms(t *testing.T) {
+	ask := func(script string) Program {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "llama-server")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Ask(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := ask(`case $1 in
+--help) echo '-x N   text'; yes '      and more of it' | head -c 200000000 ;;
+--list-devices) echo 'Available devices:'; seq 100000 | sed 's/.*/  Vulkan&: x (1 MiB, 1 MiB free)/' ;;
+esac`)
+	if len(p.Flags) != 1 || len(p.Devices) != mostDevices {
+		t.Errorf("%d flags, %d devices", len(p.Flags), len(p.Devices))
+	}
+	p = ask(`printf -- '-fa [\033[31mon|off]   x\n'`)
+	if _, err := p.Spell([]string{"-fa", "auto"}); err == nil || strings.ContainsRune(err.Error(), '\x1b') || !strings.Contains(err.Error(), "only on, off") {
+		t.Errorf("%q", err)
+	}
+}
+
 // TestRealLlamaServer: every flag that a route passes is known to a real one.
 func TestRealLlamaServer(t *testing.T) {
 	p, err := Ask(t.Context(), parts.Need(t, "llama-server").Path)

@@ -15,13 +15,16 @@ import (
 // terminals.
 const textLimit = 200
 
+// mostDevices bounds a list; machines have a few.
+const mostDevices = 64
+
 // A device's line: two blanks, name, colon, description with anything in it,
 // memory.
 var deviceLine = regexp.MustCompile(`(?m)^  ([A-Za-z]+[0-9]+): (.*) \(([0-9]+) MiB, ([0-9]+) MiB free\)\r?$`)
 
 // parseDevices reads the output of --list-devices; ok is false when it is none.
 func parseDevices(text string) (list []Device, ok bool) {
-	for _, m := range deviceLine.FindAllStringSubmatch(text, -1) {
+	for _, m := range deviceLine.FindAllStringSubmatch(text, mostDevices) {
 		about := inert.Text(m[2], 1, textLimit)
 		d := Device{Name: m[1], Description: about, Software: Software(about)}
 		d.TotalMiB, _ = strconv.ParseInt(m[3], 10, 64)

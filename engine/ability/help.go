@@ -23,22 +23,23 @@ var wide = regexp.MustCompile(`\s{2,}`)
 // description stands after a gap, or on the next lines, indented.
 func parseHelp(text string) []Flag {
 	var flags []Flag
-	var about []string // the descriptions, one a flag
+	var about []*strings.Builder // the descriptions, one a flag
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if !strings.HasPrefix(line, "-") {
 			if len(flags) > 0 && strings.HasPrefix(line, " ") {
-				about[len(about)-1] += " " + strings.TrimSpace(line)
+				about[len(about)-1].WriteString(" " + strings.TrimSpace(line))
 			}
 			continue
 		}
 		if f, rest := parseEntry(line); len(f.Names) > 0 {
-			flags, about = append(flags, f), append(about, rest)
+			flags, about = append(flags, f), append(about, &strings.Builder{})
+			about[len(about)-1].WriteString(rest)
 		}
 	}
 	var have []Flag
 	for i, f := range flags {
-		if strings.Contains(about[i], "argument has been removed") {
+		if strings.Contains(about[i].String(), "argument has been removed") {
 			continue
 		}
 		f.Values = values(f.Value)
