@@ -4,6 +4,7 @@
 package route
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -155,6 +156,14 @@ func TestExpertsInMemory(t *testing.T) {
 	h.Memory = func() (int64, int64) { return 0, 0 }
 	wantRefused(t, Request{Model: path, Device: devices.Vulkan, MoESlots: "auto"}, h, "it is unknown how much memory is free")
 	wantRefused(t, Request{Model: write(t, arch("llama")), Device: devices.Vulkan, MoESlots: "7"}, h, "has no experts")
+	for _, n := range []any{uint64(1) << 62, int32(-4), int64(1)<<62 + 1} { // times four layers: 0 in 64 bits, and worse
+		file.KV[1].Value = n
+		file.Tensors = file.Tensors[:2]
+		for layer := range 4 {
+			file.Tensors = append(file.Tensors, experts(fmt.Sprintf("blk.%d.ffn_gate_exps.weight", layer), 1))
+		}
+		wantRefused(t, Request{Model: file.Write(t, t.TempDir()+"/moe.gguf"), Device: devices.Vulkan, MoESlots: "auto"}, halo(t, nil), "has no experts")
+	}
 	if total, available := systemMemory(); total > 0 && available > total {
 		t.Errorf("%d of %d", available, total)
 	}

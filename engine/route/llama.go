@@ -62,7 +62,7 @@ func (p *planner) llamaArgs(m Model, d devices.Name) (args, env []string, err er
 	case r.FlashAttn != "":
 		args = append(args, "-fa", r.FlashAttn)
 	}
-	draft, err := draftArgs(r, d)
+	draft, err := draftArgs(r, m, d)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,18 +85,26 @@ func (p *planner) llamaArgs(m Model, d devices.Name) (args, env []string, err er
 	return args, env, nil
 }
 
-// draftArgs are the arguments of a drafter.
-func draftArgs(r Request, d devices.Name) ([]string, error) {
-	kind, file, most := "draft-mtp", r.MTP, r.DraftMax
+// draftArgs are the arguments of a drafter for m. The variables for rotated
+// weights hold for a whole program, so a drafter is rotated only with its model.
+func draftArgs(r Request, m Model, d devices.Name) ([]string, error) {
+	kind, flag, file, most := "draft-mtp", "--mtp", r.MTP, r.DraftMax
 	if r.DFlash != "" {
-		kind, file = "draft-dflash", r.DFlash
+		kind, flag, file = "draft-dflash", "--dflash", r.DFlash
 	}
 	if file == "" {
 		return nil, nil
 	}
 	h, err := gguf.Read(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", strings.Replace(kind, "draft-", "--", 1), err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	rotated, reason := Model{Path: file, Headers: []*gguf.Header{h}}.Rotated()
+	if main, _ := m.Rotated(); rotated && !main {
+		reason = file + " is Hadamard-rotated and " + m.Path + " is not: every draft would be noise; use a drafter without the rotation"
+	}
+	if reason != "" {
+		return nil, fmt.Errorf("%s: %s", flag, reason)
 	}
 	least := r.DraftMin
 	if r.DFlash != "" {

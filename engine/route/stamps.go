@@ -81,8 +81,15 @@ var (
 
 func (m Model) isOf(list []string) bool { return slices.Contains(list, m.Header().Architecture()) }
 
-// experts returns the number of experts of a layer, 0 for a dense model.
+// mostExperts is far above any model, and keeps sums over all layers small.
+const mostExperts = 1 << 20
+
+// experts returns the number of experts of a layer, 0 for a dense model, and for
+// one that states what can not be.
 func (m Model) experts() int64 {
 	n, _ := m.Header().Int(m.Header().Architecture() + ".expert_count")
+	if n < 0 || n > mostExperts {
+		return 0
+	}
 	return n
 }

@@ -49,6 +49,19 @@ func TestUnknownStamps(t *testing.T) {
 	}
 }
 
+// TestRotatedDrafters: one for a model that is not rotated gives noise.
+func TestRotatedDrafters(t *testing.T) {
+	h, plain, turned := halo(t, nil), write(t), write(t, rotated)
+	for _, d := range []devices.Name{devices.Vulkan, devices.HRX, devices.ROCm, devices.CPU} {
+		wantRefused(t, Request{Model: plain, Device: d, MTP: turned}, h, "--mtp: ", "is Hadamard-rotated and "+plain+" is not")
+	}
+	odd := write(t, gguftest.KV{Key: rotatedKey, Value: int32(64)})
+	wantRefused(t, Request{Model: plain, Device: devices.Vulkan, DFlash: odd}, h, "--dflash: ", "only 32 is known")
+	if p := one(t, Request{Model: turned, Device: devices.Auto, DFlash: turned}, h); p.Device != devices.ROCm {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestRotatedModelsNeedTheLeanBuild: any llama-server of PATH would run one,
 // and give noise.
 func TestRotatedModelsNeedTheLeanBuild(t *testing.T) {
