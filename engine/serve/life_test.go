@@ -216,6 +216,37 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// TestManagerThatDoesNotRead: we go on without it.
+func TestManagerThatDoesNotRead(t *testing.T) {
+	dir, err := os.MkdirTemp("", "1bit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	address := &net.UnixAddr{Name: filepath.Join(dir, "n"), Net: "unixgram"}
+	manager, err := net.ListenUnixgram("unixgram", address)
+	if err != nil {
+		t.Skipf("no unixgram sockets here: %v", err)
+	}
+	defer manager.Close()
+	c, err := net.DialUnix("unixgram", nil, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for err == nil { // until there is no room
+		c.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+		_, err = c.Write([]byte("x"))
+	}
+	done := make(chan struct{})
+	go func() { System{Address: address.Name}.Notify("READY=1"); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Error("it waits for the manager")
+	}
+}
+
 func TestFromEnvironment(t *testing.T) {
 	env := map[string]string{"LISTEN_PID": "7", "LISTEN_FDS": "1", "NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": "3000000"}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
@@ -229,6 +260,10 @@ func TestFromEnvironment(t *testing.T) {
 	env["WATCHDOG_USEC"], env["LISTEN_FDS"] = "-1", "many"
 	if got := FromEnvironment(lookup, 7); got != (System{Address: "@x"}) {
 		t.Errorf("nonsense: %+v", got)
+	}
+	env["WATCHDOG_USEC"] = "9223372036854775807" // in nanoseconds below zero
+	if got := FromEnvironment(lookup, 8); got.Watchdog != 0 {
+		t.Errorf("longer than any interval: %+v", got)
 	}
 	if _, err := (System{Sockets: 2}).listener(); err == nil {
 		t.Error("two sockets: no error")

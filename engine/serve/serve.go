@@ -25,6 +25,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/engine/devices"
 	"github.com/1bit-MONSTER/engine/engine/route"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
 // Times. ReadyLimit is how long a backend may load unless a Config says
@@ -40,6 +41,9 @@ const (
 	flushLimit = time.Second
 	stopGrace  = 5 * time.Second
 )
+
+// aliasLimit bounds a model's name in a note to the service manager, in runes.
+const aliasLimit = 100
 
 // A Config is what to serve and where.
 type Config struct {
@@ -105,7 +109,7 @@ func Run(ctx context.Context, c Config) error {
 
 	status := Status{URL: url, Model: c.Alias}
 	notify(c.Listening, status)
-	c.System.Notify("STATUS=loading " + c.Alias)
+	c.System.Notify("STATUS=loading " + inert.Line(c.Alias, aliasLimit)) // a second line would be another note
 	err = s.run(ctx, status, failed)
 	s.closing.Store(true)
 	flush, cancel := context.WithTimeout(context.Background(), flushLimit)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/engine/route"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
 // A server is the state that requests see.
@@ -72,7 +73,7 @@ func (s *server) run(ctx context.Context, status Status, failed <-chan error) er
 	}
 	s.ready.Store(true)
 	notify(s.config.Ready, f.status(status))
-	s.config.System.Notify("READY=1\nSTATUS=serving " + status.Model)
+	s.config.System.Notify("READY=1\nSTATUS=serving " + inert.Line(status.Model, aliasLimit))
 	stopWatch := s.config.System.watch(life)
 	defer stopWatch()
 	select {

@@ -6,6 +6,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -44,7 +45,10 @@ func FromEnvironment(lookup func(string) (string, bool), pid int) System {
 	}
 	s.Address, _ = lookup("NOTIFY_SOCKET")
 	if p := number("WATCHDOG_PID"); p == 0 || p == pid {
-		s.Watchdog = time.Duration(number("WATCHDOG_USEC")) * time.Microsecond
+		// What does not fit is no interval that anybody waits for.
+		if usec := number("WATCHDOG_USEC"); int64(usec) <= math.MaxInt64/int64(time.Microsecond) {
+			s.Watchdog = time.Duration(usec) * time.Microsecond
+		}
 	}
 	return s
 }
@@ -66,8 +70,11 @@ func (s System) listener() (net.Listener, error) {
 	return l, nil
 }
 
-// Notify sends lines such as READY=1. A manager that can not be reached is no
-// error: we serve all the same.
+// notifyLimit is how long a manager may take to have room for a note.
+const notifyLimit = time.Second
+
+// Notify sends lines such as READY=1. A manager that can not be reached, or
+// does not read, is no error: we serve all the same.
 func (s System) Notify(state string) {
 	if s.Address == "" {
 		return
@@ -77,6 +84,7 @@ func (s System) Notify(state string) {
 		return
 	}
 	defer c.Close()
+	c.SetWriteDeadline(time.Now().Add(notifyLimit))
 	c.Write([]byte(state))
 }
 
@@ -90,7 +98,7 @@ func (s System) watch(ctx context.Context) func() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(s.Watchdog / 2)
+		tick := time.NewTicker(max(s.Watchdog/2, time.Millisecond))
 		defer tick.Stop()
 		for {
 			s.Notify("WATCHDOG=1")
