@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"errors"
 	"net"
 	"os"
@@ -64,6 +65,37 @@ func TestBackendThatDiesLater(t *testing.T) {
 	var dead *BackendError
 	if !errors.As(err, &dead) || dead.How != "exited with status 3" || !strings.Contains(err.Error(), "the roof is on fire") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestBackendThatAnswersNonsense: its client gets an answer, or sees that there
+// is no whole one, and the next request is served.
+func TestBackendThatAnswersNonsense(t *testing.T) {
+	r := start(t, servetest.Raw).up()
+	head := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	for _, c := range []struct {
+		name, raw string
+		code      int
+		body      string
+	}{
+		{"not HTTP", "SSH-2.0-x\r\n\r\nEND", 502, "backend did not answer"},
+		{"no status that there is", "HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n", 502, "backend did not answer"},
+		{"another protocol", "HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", 502, "backend did not answer"},
+		{"less than it says", head + "Content-Length: 50\r\n\r\n{END", 502, "backend did not answer"},
+		{"more than it says", head + "Content-Length: 2\r\n\r\n{}{}", 200, "{}"},
+		{"no JSON", head + "Content-Length: 5\r\n\r\n{[\u00ff[", 200, "{[\u00ff["},
+		{"a large header", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 11<<20) + "\r\n\r\n", 502, "backend did not answer"},
+	} {
+		body, err := json.Marshal(map[string]any{"messages": []int{}, "raw": c.raw})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, got := r.do("POST", "/v1/chat/completions", string(body)); code != c.code || !strings.Contains(got, c.body) || (c.body == "") != (got == "") {
+			t.Errorf("%s: %d %.100q", c.name, code, got)
+		}
+	}
+	if log := r.log.String(); strings.Contains(log, "panic") {
+		t.Errorf("log: %s", log)
 	}
 }
 

@@ -75,6 +75,10 @@ func (u *unit) forward(w http.ResponseWriter, r *http.Request, f route.Forward, 
 		return
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode < 200 { // 101 would never end, and what is below 100 can not be said
+		noAnswer(w)
+		return
+	}
 	if note != "" {
 		w.Header().Set(routeHeader, note)
 	}

@@ -38,14 +38,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	s.active.Add(1) // before the look at closing: who drains counts after having set it
+	defer s.active.Add(-1)
 	switch {
 	case s.closing.Load():
 		sendError(w, http.StatusServiceUnavailable, "unavailable_error", "the server is stopping")
 	case f == nil || !s.ready.Load():
 		sendError(w, http.StatusServiceUnavailable, "unavailable_error", "model is loading")
 	default:
-		s.active.Add(1)
-		defer s.active.Add(-1)
 		s.pass(w, r, f, want)
 	}
 }

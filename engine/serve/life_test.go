@@ -177,6 +177,12 @@ func TestUnixSocket(t *testing.T) {
 	if _, _, err := listen("unix:", 0, System{}); err == nil {
 		t.Error("no path: no error")
 	}
+	if _, _, err := listen("unix:"+filepath.Join(dir, strings.Repeat("s", 150)), 0, System{}); err == nil || !strings.Contains(err.Error(), "is too long for a socket") {
+		t.Errorf("a long path: %v", err)
+	}
+	if l, _, err := listen("", 0, System{}); err == nil || !strings.Contains(err.Error(), "--host needs an address") {
+		t.Errorf("no host: %v, %v", l, err)
+	}
 }
 
 // TestNotify: the service manager hears how we are.

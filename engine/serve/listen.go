@@ -61,6 +61,9 @@ func listen(host string, port int, system System) (net.Listener, string, error) 
 		return l, unixPrefix + path, err
 	}
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if host == "" { // to the system that means every address: too much for a variable that was not set
+		return nil, "", errors.New("--host needs an address: give 127.0.0.1 for this machine alone, 0.0.0.0 for every network")
+	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
 		return nil, "", &PortError{Host: host, Port: port, Err: err}
@@ -92,13 +95,19 @@ func listenUnix(path string) (net.Listener, error) {
 		if err == nil {
 			c.Close()
 		}
-		if !errors.Is(err, syscall.ECONNREFUSED) {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return nil, fmt.Errorf("%s belongs to another user: give another path with --host", path)
+		case !errors.Is(err, syscall.ECONNREFUSED):
 			return nil, fmt.Errorf("%s is in use by another program: stop that one, or give another path with --host", path)
 		}
 		os.Remove(path)
 	}
 	l, err := net.Listen("unix", path)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EINVAL):
+		return nil, fmt.Errorf("the path %s is too long for a socket, most systems take about 100 bytes: give a shorter one with --host", path)
+	case err != nil:
 		return nil, fmt.Errorf("listen on %s: %s", path, cause(err))
 	}
 	if err := os.Chmod(path, socketMode); err != nil {

@@ -47,6 +47,7 @@ const (
 	OnlySoftware = "llvmpipe"    // lists a software renderer as Vulkan0
 	Slow         = "slow"        // takes a second to load
 	HTML         = "html-error"  // answers a chat with an error that is no JSON
+	Raw          = "raw"         // answers a chat with the bytes of its key "raw", and holds the connection
 )
 
 // Record is what the log holds: one line of JSON.
@@ -228,6 +229,7 @@ func handler(mode string) http.Handler {
 			Messages []any
 			Prompt   any
 			Delay    int // milliseconds before each part of a stream
+			Raw      string
 		}
 		b, _ := io.ReadAll(r.Body)
 		json.Unmarshal(b, &body)
@@ -235,6 +237,16 @@ func handler(mode string) http.Handler {
 		case mode == DiesOnChat:
 			fmt.Fprintln(os.Stderr, "GGML_ASSERT: the roof is on fire")
 			os.Exit(3)
+		case mode == Raw:
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			defer c.Close()
+			io.WriteString(c, body.Raw)
+			if !strings.HasSuffix(body.Raw, "END") {
+				io.Copy(io.Discard, c) // until they hang up
+			}
 		case mode == HTML:
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(500)
