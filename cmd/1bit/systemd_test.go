@@ -98,7 +98,7 @@ func TestUnitFile(t *testing.T) {
 	if err := cmd.ParseFlags(args); !ok || err != nil || cmd.Flags().NArg() != 0 {
 		t.Errorf("%q: %v", args, err)
 	}
-	for _, want := range []string{"Type=notify", "TimeoutStartSec=infinity", "LimitMEMLOCK=infinity"} {
+	for _, want := range []string{"Type=notify", "TimeoutStartSec=infinity", "LimitMEMLOCK=infinity", "KillMode=mixed"} {
 		if !strings.Contains(string(b), "\n"+want+"\n") {
 			t.Errorf("the unit lacks %s", want)
 		}
