@@ -5,12 +5,15 @@ package probe
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Files is the file system that is looked at: the real one for an empty Root,
@@ -33,13 +36,40 @@ func (f Files) denied(path string) error {
 	return nil
 }
 
-// read returns the content of a file.
+// readLimit is far above any file that is read here.
+const readLimit = 4 << 20
+
+// read returns the beginning of a regular file, without what a terminal would
+// obey: a container's maker may write some of them.
 func (f Files) read(path string) (string, error) {
 	if err := f.denied(path); err != nil {
 		return "", err
 	}
-	b, err := os.ReadFile(f.real(path))
-	return string(b), err
+	info, err := os.Stat(f.real(path)) // before opening: a named pipe would block there
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is no regular file")}
+	}
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(f.real(path))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, readLimit))
+	return strings.Map(printable, string(b)), err
+}
+
+// printable drops control characters, but for those between the parts of files.
+func printable(r rune) rune {
+	switch {
+	case r == '\n', r == '\t', r == 0:
+		return r
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == utf8.RuneError:
+		return -1
+	}
+	return r
 }
 
 // line returns the first line of a file, without blanks around it, or "".
