@@ -12,6 +12,7 @@ import (
 	"github.com/1bit-MONSTER/engine/engine/probe"
 	"github.com/1bit-MONSTER/engine/engine/route"
 	"github.com/1bit-MONSTER/engine/internal/cli"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -137,7 +138,7 @@ func (d diagnosis) show(env *cli.Env) {
 		if m.Rotated {
 			stamp = ", Hadamard-rotated"
 		}
-		env.Printf("model    %s: %s, %s in %d files%s\n", m.Path, or(m.Architecture, "no architecture"), size(m.Bytes), m.Files, stamp)
+		env.Printf("model    %s: %s, %s in %d files%s\n", m.Path, or(inert.Line(m.Architecture, 100), "no architecture"), size(m.Bytes), m.Files, stamp)
 	}
 	for _, n := range d.Notes {
 		env.Printf("note     %s\n", n)

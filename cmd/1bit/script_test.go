@@ -56,7 +56,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// makeModel KIND FILE writes a model: tiny, cut, split, rotated.
+// makeModel KIND FILE writes a model: tiny, cut, split, rotated, hostile.
 func makeModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: model KIND FILE")
@@ -65,6 +65,8 @@ func makeModel(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "tiny":
 		b = gguftest.File{}.Bytes()
+	case "hostile": // its architecture is for the terminal
+		b = gguftest.File{KV: []gguftest.KV{{Key: "general.architecture", Value: "\x1b]0;owned\x07evil\n" + strings.Repeat("x", 1000)}}}.Bytes()
 	case "cut":
 		b = gguftest.Llama(1).Bytes()
 		b = b[:len(b)/2]

@@ -60,6 +60,12 @@ this machine get in, and no pages of other sites.`,
 			if c.Restart < 0 {
 				return verdict.Usagef("--restart-backend %d: give how often, or 0 for never", c.Restart)
 			}
+			if c.ReadyLimit <= 0 || c.DrainLimit < 0 {
+				return verdict.Usagef("--ready-timeout %v, --drain-timeout %v: give times such as 30s; only a drain may be 0", c.ReadyLimit, c.DrainLimit)
+			}
+			if c.DrainLimit == 0 {
+				c.DrainLimit = 1 // to package serve, 0 is its own limit
+			}
 			var err error
 			if c.Request, err = q.read(cmd); err != nil {
 				return err
