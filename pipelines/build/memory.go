@@ -52,7 +52,7 @@ func (o Options) memoryFile() string {
 
 // rules changes when this program builds or packs otherwise than before.
 func rules() string {
-	return digestName(slices.Concat(goBuild, target, documents, []string{versionPackage, platform})...)
+	return digestName(slices.Concat(goBuild, target, documents, []string{versionPackage, platform, unitDir})...)
 }
 
 func digestName(parts ...string) string {

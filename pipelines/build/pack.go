@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/1bit-MONSTER/engine/internal/archive"
@@ -27,9 +28,22 @@ import (
 // platform is how archives name what they are for.
 const platform = "linux-x86_64"
 
-// documents are the files of the repository that every archive carries. They
-// are not part of the component: a better README is no other program.
-var documents = []string{"LICENSE", "NOTICE", "README.md"}
+// documents are the files of the repository that every archive carries, at its
+// top or, those for systemd, in unitDir. They are not part of the component: a
+// better README is no other program. (The manual page is printed by the program
+// itself: 1bit man.)
+var documents = []string{"LICENSE", "NOTICE", "README.md", "engine/serve/unit/1bit.service", "engine/serve/unit/1bit.socket"}
+
+// unitDir is where the archive has the files for systemd.
+const unitDir = "systemd"
+
+// inArchive returns the name in the archive of a document.
+func inArchive(document string) string {
+	if dir, name := path.Split(document); dir != "" {
+		return path.Join(unitDir, name)
+	}
+	return document
+}
 
 // Options say what to build from where to where.
 type Options struct {
@@ -217,24 +231,24 @@ func payload(o Options, c *Built, w *workTree, commit Commit) ([]archive.File, e
 	}
 	var files []archive.File
 	for _, f := range made {
-		path := filepath.Join(c.Path, filepath.FromSlash(f.Path))
+		local := filepath.Join(c.Path, filepath.FromSlash(f.Path))
 		files = append(files, archive.File{
 			Name: f.Path, Exec: f.Mode == "100755", Size: f.Size,
-			Open: func() (io.ReadCloser, error) { return os.Open(path) },
+			Open: func() (io.ReadCloser, error) { return os.Open(local) },
 		})
 		m.Files = append(m.Files, manifestFile{f.Path, f.Mode, f.Size, f.SHA256})
 	}
 	for _, name := range documents {
-		data, err := readRegular(filepath.Join(o.Repo, name))
+		data, err := readRegular(filepath.Join(o.Repo, filepath.FromSlash(name)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is missing in %s: every archive carries it", name, o.Repo)
 		}
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, archive.Bytes(name, data))
+		files = append(files, archive.Bytes(inArchive(name), data))
 		sum := sha256.Sum256(data)
-		m.Files = append(m.Files, manifestFile{name, "100644", int64(len(data)), hex.EncodeToString(sum[:])})
+		m.Files = append(m.Files, manifestFile{inArchive(name), "100644", int64(len(data)), hex.EncodeToString(sum[:])})
 	}
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

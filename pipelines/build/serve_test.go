@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,17 +46,19 @@ var pinnedGo = sync.OnceValue(func() GoPin {
 // fixture is a small program with the repository's layout: a package of its
 // own with an embedded file, the version package, and one foreign module.
 var fixture = map[string]string{
-	"go.mod":                    "module github.com/1bit-MONSTER/engine\n\ngo 1.26.0\n\nrequire golang.org/x/mod v0.43.0\n",
-	"go.sum":                    "golang.org/x/mod v0.43.0 h1:XMOD=\n",
-	"VERSION":                   "2026.48\n",
-	"LICENSE":                   "licence\n",
-	"NOTICE":                    "notice\n",
-	"README.md":                 "readme\n",
-	"docs/a.md":                 "doc\n",
-	"engine/version/version.go": "package version\n\nvar version, source, pins string\n\nfunc String() string { return version + \" \" + source + \" \" + pins }\n",
-	"internal/say/data/hello":   "hello\n",
-	"internal/say/say.go":       "package say\n\nimport _ \"embed\"\n\n//go:embed data/hello\nvar Hello string\n",
-	"internal/unused/unused.go": "package unused\n",
+	"go.mod":                         "module github.com/1bit-MONSTER/engine\n\ngo 1.26.0\n\nrequire golang.org/x/mod v0.43.0\n",
+	"go.sum":                         "golang.org/x/mod v0.43.0 h1:XMOD=\n",
+	"VERSION":                        "2026.48\n",
+	"LICENSE":                        "licence\n",
+	"NOTICE":                         "notice\n",
+	"README.md":                      "readme\n",
+	"engine/serve/unit/1bit.service": "service\n",
+	"engine/serve/unit/1bit.socket":  "socket\n",
+	"docs/a.md":                      "doc\n",
+	"engine/version/version.go":      "package version\n\nvar version, source, pins string\n\nfunc String() string { return version + \" \" + source + \" \" + pins }\n",
+	"internal/say/data/hello":        "hello\n",
+	"internal/say/say.go":            "package say\n\nimport _ \"embed\"\n\n//go:embed data/hello\nvar Hello string\n",
+	"internal/unused/unused.go":      "package unused\n",
 	"cmd/1bit/main.go": "package main\n\nimport (\n\t\"github.com/1bit-MONSTER/engine/engine/version\"\n\t\"github.com/1bit-MONSTER/engine/internal/say\"\n\t\"golang.org/x/mod/semver\"\n)\n\n" +
 		"func main() { print(say.Hello, version.String(), \" \", semver.Max(\"v1.0.0\", \"v2.0.0\"), \"\\n\") }\n",
 }
@@ -218,6 +221,12 @@ func TestServe(t *testing.T) {
 	}
 	if len(m.Modules) != 1 || m.Modules[0].Path != "golang.org/x/mod" || !strings.Contains(goSum(t), m.Modules[0].Sum) {
 		t.Errorf("manifest says modules %+v", m.Modules)
+	}
+	for name, want := range map[string]string{"README.md": "readme\n", "systemd/1bit.service": "service\n", "systemd/1bit.socket": "socket\n"} {
+		listed := slices.ContainsFunc(m.Files, func(f manifestFile) bool { return f.Path == name && f.Size == int64(len(want)) })
+		if files[top+name] != want || !listed {
+			t.Errorf("%s is %q, in the manifest: %v", name, files[top+name], listed)
+		}
 	}
 	program := filepath.Join(t.TempDir(), "1bit")
 	if err := os.WriteFile(program, []byte(files[top+"1bit"]), 0o755); err != nil {
