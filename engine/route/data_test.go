@@ -50,6 +50,10 @@ func TestRecipes(t *testing.T) {
 	if d := cmp.Diff([]string{"recipe one: because", "recipe two: more"}, s.Notes); d != "" {
 		t.Error(d)
 	}
+	r.Recipes = writeText(t, t.TempDir()+"/r.json", `{"recipes":[{"id":"a\u001b[31m","args":["-b","1"],"why":"w\u0007\nREADY","measured":"m"}]}`)
+	if s, err = New(t.Context(), r, h); err != nil || len(s.Notes) != 1 || s.Notes[0] != "recipe a: w READY" {
+		t.Errorf("text for a terminal: %q, %v", s.Notes, err)
+	}
 	r.Recipes, r.NoRecipes = "", true
 	if p := one(t, r, h); len(p.Env) != 0 || len(p.Args) != 13 {
 		t.Errorf("%+v", p)
@@ -71,7 +75,10 @@ func TestBadRecipes(t *testing.T) {
 		one(`"id":"a","match":{"gpu":["x"]},"args":["-b"],"why":"w","measured":"m"`):       "unknown field \"gpu\"",
 		one(`"id":"a","args":["-b"],"env":{"A B":"1"},"why":"w","measured":"m"`):           "is no name of a variable",
 		`{"recipes":[]} {}`: "there is more after the end",
-		`[]`:                "cannot unmarshal",
+		`[]`:                "it is no JSON object, but array",
+		``:                  "it is empty, not JSON",
+		`{"recipes":{}}`:    "recipes can not be JSON's object",
+		one(`"id":"a","args":["--port=1"],"why":"w","measured":"m"`):                                                        "\"--port=1\": give the flag and its value as two",
 		`{"recipes":[{"id":"a","args":["-b"],"why":"w","measured":"m"},{"id":"a","args":["-b"],"why":"w","measured":"m"}]}`: "there are two with the id a",
 	} {
 		if _, err := ParseRecipes([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {

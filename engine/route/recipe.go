@@ -18,6 +18,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/engine/ability"
 	"github.com/1bit-MONSTER/engine/engine/devices"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
 // A Recipe is settings for a llama-server, as data: what they are for, what they
@@ -31,6 +32,9 @@ type Recipe struct {
 	Measured string            `json:"measured"`
 	Source   string            `json:"source"`
 }
+
+// noteLimit bounds what is shown of a recipe's text, in runes.
+const noteLimit = 500
 
 // A Match says what a recipe is for. What is not stated matches everything.
 type Match struct {
@@ -77,10 +81,10 @@ func ParseRecipes(b []byte) ([]Recipe, error) {
 	seen := map[string]bool{}
 	for i, r := range f.Recipes {
 		if err := r.check(); err != nil {
-			return nil, fmt.Errorf("recipe %d (%s): %w", i+1, r.ID, err)
+			return nil, fmt.Errorf("recipe %d (%s): %w", i+1, inert.Line(r.ID, noteLimit), err)
 		}
 		if seen[r.ID] {
-			return nil, fmt.Errorf("recipe %d: there are two with the id %s", i+1, r.ID)
+			return nil, fmt.Errorf("recipe %d: there are two with the id %s", i+1, inert.Line(r.ID, noteLimit))
 		}
 		seen[r.ID] = true
 	}
@@ -118,6 +122,9 @@ func (r Recipe) check() error {
 		}
 	}
 	for _, a := range r.Args {
+		if isFlag(a) && strings.Contains(a, "=") { // to llama-server that is another flag, and to us none of ours
+			return fmt.Errorf("its args have %q: give the flag and its value as two", a)
+		}
 		if slices.ContainsFunc(ours, func(o string) bool { return ability.SameFlag(o, a) }) {
 			return fmt.Errorf("it may not set %s: serve does", a)
 		}
@@ -132,7 +139,16 @@ var ours = []string{"-m", "--model", "--host", "--port", "--device", "--api-key"
 func strict(b []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
+	err := dec.Decode(v)
+	var typ *json.UnmarshalTypeError
+	switch {
+	case err == io.EOF:
+		return errors.New("it is empty, not JSON")
+	case errors.As(err, &typ) && typ.Field == "":
+		return fmt.Errorf("it is no JSON object, but %s", typ.Value)
+	case errors.As(err, &typ):
+		return fmt.Errorf("%s can not be JSON's %s (at byte %d)", typ.Field, typ.Value, typ.Offset)
+	case err != nil:
 		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
@@ -149,7 +165,7 @@ func (p *planner) cook(m Model, d devices.Name, args, env []string) ([]string, [
 		if !r.Match.fits(p.r, m, d) {
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("recipe %s: %s", r.ID, r.Why))
+		notes = append(notes, inert.Line(fmt.Sprintf("recipe %s: %s", r.ID, r.Why), noteLimit))
 		for _, setting := range settings(r.Args) {
 			if !slices.ContainsFunc(args, func(a string) bool { return isFlag(a) && ability.SameFlag(a, setting[0]) }) {
 				args = append(args, setting...)
