@@ -85,6 +85,36 @@ func TestSocketActivation(t *testing.T) {
 	}
 }
 
+// TestPassedSocketThatDoesNotListen: as with Accept=yes. It is said before the
+// model is loaded.
+func TestPassedSocketThatDoesNotListen(t *testing.T) {
+	onebit, fake := programs(t)
+	dir := filepath.Dir(onebit)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	passed, err := c.(*net.TCPConn).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer passed.Close()
+	cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"`, "sh",
+		onebit, "serve", "-m", gguftest.File{}.Write(t, filepath.Join(dir, "m.gguf")), "--device", "cpu", "--llama-server", fake)
+	cmd.ExtraFiles = []*os.File{passed}
+	cmd.Env = append(os.Environ(), "FAKE_LLAMA=never", "HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "1bit serve: the socket that the service manager passed does not listen: ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestUnitFile: the command line of the unit is one that serve takes.
 func TestUnitFile(t *testing.T) {
 	b, err := os.ReadFile("../../engine/serve/unit/1bit.service")

@@ -21,6 +21,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/engine/devices"
@@ -104,7 +105,15 @@ func Run(ctx context.Context, c Config) error {
 		ErrorLog:          log.New(c.Log, "1bit serve: ", 0),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- fmt.Errorf("listen on %s: %w", url, front.Serve(listener)) }()
+	go func() {
+		err := front.Serve(listener)
+		if c.System.Sockets > 0 && (errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP)) {
+			err = errors.New("the socket that the service manager passed does not listen: give its unit a ListenStream, without Accept=yes")
+		} else {
+			err = fmt.Errorf("listen on %s: %w", url, err)
+		}
+		failed <- err
+	}()
 	defer front.Close()
 
 	status := Status{URL: url, Model: c.Alias}

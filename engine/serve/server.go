@@ -65,7 +65,7 @@ func (s *server) run(ctx context.Context, status Status, failed <-chan error) er
 		}
 	}()
 
-	switch err := s.begin(ctx, f, service, broken); {
+	switch err := s.begin(ctx, f, service, broken, failed); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
@@ -118,7 +118,7 @@ func (s *server) newFleet(service route.Service, life context.Context, running *
 }
 
 // begin starts what starts at once and waits until it is ready.
-func (s *server) begin(ctx context.Context, f *fleet, service route.Service, broken <-chan error) error {
+func (s *server) begin(ctx context.Context, f *fleet, service route.Service, broken, failed <-chan error) error {
 	for _, u := range f.units() {
 		if !f.lazy || u.plan.Role != "" {
 			u.start()
@@ -136,6 +136,8 @@ func (s *server) begin(ctx context.Context, f *fleet, service route.Service, bro
 		select {
 		case <-u.ready:
 		case err := <-broken:
+			return err
+		case err := <-failed:
 			return err
 		case <-ctx.Done():
 			return ctx.Err()
