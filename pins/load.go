@@ -12,8 +12,11 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"sort"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
@@ -83,23 +86,28 @@ func LoadFS(fsys fs.FS, shown string) (*Set, error) {
 		return nil, fmt.Errorf("pins: %w", err)
 	}
 	s := &Set{}
-	var problems Errors
+	var files []*loaded
 	for _, e := range entries {
-		name := e.Name()
-		if path.Ext(name) != ".yaml" || strings.HasPrefix(name, ".") {
-			continue
+		if name := e.Name(); path.Ext(name) == ".yaml" && !strings.HasPrefix(name, ".") {
+			files = append(files, &loaded{name: name})
 		}
-		data, err := readFile(fsys, name)
-		if err != nil {
-			return nil, fmt.Errorf("pins: %w", err)
+	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0)) // the locks of toolchains are long
+	for _, f := range files {
+		g.Go(func() error { return f.read(fsys, shown) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("pins: %w", err)
+	}
+	var problems Errors
+	for _, f := range files {
+		if f.name == GroupsFile {
+			s.Groups = f.groups
+		} else if f.pin != nil {
+			s.Pins = append(s.Pins, f.pin)
 		}
-		d := &decoder{file: path.Join(shown, name), lines: map[string]int{}}
-		if name == GroupsFile {
-			s.Groups = d.groups(data)
-		} else if p := d.pin(data, strings.TrimSuffix(name, ".yaml")); p != nil {
-			s.Pins = append(s.Pins, p)
-		}
-		problems = append(problems, d.problems...)
+		problems = append(problems, f.problems...)
 	}
 	sort.Slice(s.Pins, func(i, j int) bool { return s.Pins[i].Name < s.Pins[j].Name })
 	problems = append(problems, s.check()...)
@@ -107,6 +115,29 @@ func LoadFS(fsys fs.FS, shown string) (*Set, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// loaded is what one file of the folder holds.
+type loaded struct {
+	name     string
+	pin      *Pin
+	groups   []*Group
+	problems Errors
+}
+
+func (f *loaded) read(fsys fs.FS, shown string) error {
+	data, err := readFile(fsys, f.name)
+	if err != nil {
+		return err
+	}
+	d := &decoder{file: path.Join(shown, f.name), lines: map[string]int{}}
+	if f.name == GroupsFile {
+		f.groups = d.groups(data)
+	} else {
+		f.pin = d.pin(data, strings.TrimSuffix(f.name, ".yaml"))
+	}
+	f.problems = d.problems
+	return nil
 }
 
 // Parse reads and checks one pin file by itself; shown is its name in problems

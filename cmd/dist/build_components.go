@@ -13,7 +13,6 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
-	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
 
@@ -24,10 +23,6 @@ func (f *buildFlags) workshop(cmd *cobra.Command) (*build.Workshop, error) {
 		return nil, err
 	}
 	o, err := f.options(cmd)
-	if err != nil {
-		return nil, err
-	}
-	stacks, err := patches.Open(cmd.Context(), o.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +38,7 @@ func (f *buildFlags) workshop(cmd *cobra.Command) (*build.Workshop, error) {
 		live = env.Err
 	}
 	return build.NewWorkshop(build.WorkshopOptions{
-		Serve: o, Engine: engine, Stacks: stacks, Live: live, CPU: build.CPU(f.cpu), Space: space,
+		Serve: o, Engine: engine, Live: live, CPU: build.CPU(f.cpu), Space: space,
 	}), nil
 }
 

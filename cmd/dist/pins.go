@@ -32,7 +32,10 @@ func loadPins(cmd *cobra.Command) (*pins.Set, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	dir := shorten(filepath.Join(repo, "pins"))
+	dir := pinsDir(repo)
 	set, err := pins.Load(dir)
 	return set, dir, err
 }
+
+// pinsDir is the folder of a repository's pins, as messages show it.
+func pinsDir(repo string) string { return shorten(filepath.Join(repo, "pins")) }

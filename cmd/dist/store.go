@@ -4,9 +4,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -205,54 +203,4 @@ func showDamages(env *cli.Env, read int, damages []*store.Damage, repaired bool)
 	}
 	env.Notef("remove them with 'dist store verify --repair'")
 	return cli.Done(verdict.Fail)
-}
-
-func newStoreGC() *cobra.Command {
-	var older time.Duration
-	var dryRun bool
-	cmd := &cobra.Command{
-		Use:   "gc",
-		Short: "Remove what was not used for a while",
-		Long: `Remove what killed runs left, and the entries that were last used longer ago
-than --older-than.`,
-		Example: `  dist store gc --older-than 720h
-  dist store gc --dry-run`,
-		Args: cli.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			env := cli.From(cmd)
-			if older < 0 {
-				return verdict.Usagef("--older-than %s is negative", older)
-			}
-			s, err := openStore()
-			if err != nil {
-				return err
-			}
-			limit := time.Now().Add(-older)
-			gone, err := s.GC(cmd.Context(), func(_ *store.Entry, used time.Time) bool { return used.After(limit) }, dryRun)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				return err
-			}
-			records := []store.Record{}
-			var total int64
-			for _, e := range gone {
-				records = append(records, e.Record)
-				total += e.Size
-			}
-			if env.JSON {
-				return env.PrintJSON(map[string]any{"removed": records, "bytes": total, "dry-run": dryRun})
-			}
-			for _, e := range gone {
-				env.Printf("%s %s\n", shortKey(e.Key), e.Name)
-			}
-			what := "removed"
-			if dryRun {
-				what = "would be removed"
-			}
-			env.Printf("%s, %s %s\n", count(len(gone), "entry", "entries"), megabytes(total), what)
-			return nil
-		},
-	}
-	cmd.Flags().DurationVar(&older, "older-than", 30*24*time.Hour, "how long an entry must not have been used")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be removed")
-	return cmd
 }

@@ -50,8 +50,11 @@ func (f Finding) String() string {
 
 // Folder checks every regular file below dir that starts as an ELF file does,
 // and returns what is wrong, sorted, and how many ELF files there are. A
-// forbidden entry is an absolute path; it is found where a path component
-// ends behind it: /build is in "/build/x.c", not in "/builder".
+// forbidden entry is an absolute path; it is found where a path begins with it
+// and a component ends behind it: /build is in "/build/x.c", not in "/builder",
+// "https://example.org/build/x" or "{base}/build/x". One that ends in a slash
+// is found only where something stands in that folder: /build/ is not in
+// "GET /build".
 func Folder(dir string, forbidden []string) (findings []Finding, files int, err error) {
 	for _, f := range forbidden {
 		if !path.IsAbs(f) || path.Clean(f) == "/" {
@@ -203,7 +206,7 @@ func scan(r io.Reader, forbidden []string) ([]string, error) {
 			return nil, err
 		}
 		for _, f := range forbidden {
-			find(buffer, []byte(path.Clean(f)), last, seen)
+			find(buffer, []byte(path.Clean(f)), strings.HasSuffix(f, "/"), last, seen)
 		}
 		if last {
 			list := make([]string, 0, len(seen))
@@ -218,9 +221,9 @@ func scan(r io.Reader, forbidden []string) ([]string, error) {
 	}
 }
 
-// find adds the strings of b that hold the path. A hit whose string may go on
-// in the next piece is left to that piece.
-func find(b, path []byte, last bool, seen map[string]bool) {
+// find adds the strings of b that hold the path, or with folder something in
+// it. A hit whose string may go on in the next piece is left to that piece.
+func find(b, path []byte, folder, last bool, seen map[string]bool) {
 	for at := 0; ; {
 		i := bytes.Index(b[at:], path)
 		if i < 0 {
@@ -231,7 +234,10 @@ func find(b, path []byte, last bool, seen map[string]bool) {
 		if !last && start > len(b)-overlap/2 {
 			continue
 		}
-		if end < len(b) && component(b[end]) || start > 0 && component(b[start-1]) {
+		if end < len(b) && component(b[end]) || start > 0 && (component(b[start-1]) || closes(b[start-1])) {
+			continue
+		}
+		if folder && (end+1 >= len(b) || b[end] != '/' || !component(b[end+1])) {
 			continue
 		}
 		for start > 0 && printable(b[start-1]) && at-start < most/2 {
@@ -248,6 +254,10 @@ func find(b, path []byte, last bool, seen map[string]bool) {
 func component(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c >= 0x80
 }
+
+// closes reports whether c ends a placeholder: what follows is below whatever
+// is put there.
+func closes(c byte) bool { return c == '}' || c == ')' || c == ']' || c == '>' }
 
 func printable(c byte) bool { return c >= ' ' && c < 0x7f }
 

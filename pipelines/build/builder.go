@@ -157,6 +157,9 @@ func (b *Builder) fill(ctx context.Context, c *PlannedComponent, made map[string
 	if err := checkOutputs(c.Recipe, job.Out); err != nil {
 		return steps, err
 	}
+	if err := checkPlaces(c, job.Out, b.hostPlaces()); err != nil {
+		return steps, err
+	}
 	if err := keepBeside(beside, log.Name(), steps); err != nil {
 		return steps, err
 	}

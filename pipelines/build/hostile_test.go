@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if spec := os.Getenv("ONEBIT_TEST_BUILD"); spec != "" {
 		os.Exit(runSpec(spec))
 	}
+	if spec := os.Getenv(killedEnv); spec != "" {
+		os.Exit(runComponent(spec))
+	}
 	os.Exit(m.Run())
 }
 

@@ -20,7 +20,6 @@ import (
 type Workshop struct {
 	options Options
 	engine  *fetch.Engine
-	stacks  *patches.Repository
 	live    io.Writer
 	cpu     CPU
 	space   Space
@@ -33,7 +32,6 @@ type Workshop struct {
 type WorkshopOptions struct {
 	Serve  Options // of the program 1bit, and the folder for all
 	Engine *fetch.Engine
-	Stacks *patches.Repository
 	Live   io.Writer // gets what the steps print, as it comes; nil: nobody does
 	CPU    CPU
 	Space  Space
@@ -41,7 +39,7 @@ type WorkshopOptions struct {
 
 // NewWorkshop returns a Workshop.
 func NewWorkshop(o WorkshopOptions) *Workshop {
-	return &Workshop{options: o.Serve, engine: o.Engine, stacks: o.Stacks, live: o.Live, cpu: o.CPU, space: o.Space}
+	return &Workshop{options: o.Serve, engine: o.Engine, live: o.Live, cpu: o.CPU, space: o.Space}
 }
 
 // Close removes what the workshop copied.
@@ -93,9 +91,13 @@ func (w *Workshop) builder(ctx context.Context) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
+	stacks, err := patches.Open(ctx, w.options.Repo)
+	if err != nil {
+		return nil, err
+	}
 	return &Builder{
 		Store: w.engine.Store, Cache: w.options.Cache, Runner: runner, Live: w.live, Progress: w.options.Progress,
-		Provider: &Locked{Engine: w.engine, Stacks: w.stacks, Progress: w.options.Progress},
+		Provider: &Locked{Engine: w.engine, Stacks: stacks, Progress: w.options.Progress},
 		Paranoid: w.options.Paranoid, tree: w.tree,
 	}, nil
 }
