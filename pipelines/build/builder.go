@@ -5,6 +5,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/progress"
@@ -178,6 +180,9 @@ func (b *Builder) job(ctx context.Context, c *PlannedComponent, made map[string]
 	j.Env = merge([]string{
 		"HOME=" + sandbox.Home, "LC_ALL=C", "TZ=UTC", "TERM=dumb", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", c.Inputs.Epoch),
+		// make, unlike others, does not look at the processors by itself. How
+		// many there are is no input.
+		fmt.Sprintf("MAKEFLAGS=-j%d", cmp.Or(b.CPUs, runtime.NumCPU())),
 	}, c.Inputs.Env)
 	if r.WorkTree != "" {
 		j.Binds = b.tree.binds()

@@ -3,11 +3,10 @@
 
 package build
 
-// kernelMake runs make over the kernel on all processors that the step has.
-// Its build takes the time from nowhere but its own variable.
+// kernelMake runs make over the kernel, whose build takes the time from nowhere
+// but its own variable.
 var kernelMake = []string{
-	"sh", "-c", `exec make -j"$(nproc)" "$@"`, "make",
-	"-C", "/src/linux", "O=/build/linux", "LLVM=1", "KBUILD_BUILD_USER=build", "KBUILD_BUILD_HOST=build", "KBUILD_BUILD_VERSION=1",
+	"make", "-C", "/src/linux", "O=/build/linux", "LLVM=1", "KBUILD_BUILD_USER=build", "KBUILD_BUILD_HOST=build", "KBUILD_BUILD_VERSION=1",
 	"KBUILD_BUILD_TIMESTAMP=$(shell date -ud @$(SOURCE_DATE_EPOCH))",
 }
 
