@@ -177,7 +177,8 @@ func (w *Workshop) one(ctx context.Context, b *Builder, c *PlannedComponent, mad
 	}
 	if err != nil {
 		m.Verdict, m.Why = verdict.Of(err), err.Error()
-		if c.Recipe.Unavailable != "" {
+		// Nothing was tried where an input is not there to be had.
+		if c.err != nil && (c.Recipe.Unavailable != "" || m.Verdict == verdict.Fail) {
 			m.Verdict = verdict.Skipped
 		}
 	}
