@@ -74,6 +74,9 @@ func showReproduction(env *cli.Env, r *build.Reproduction) error {
 		env.Printf("equal: %s\n", r.Sums[0])
 	} else {
 		env.Printf("not equal: %s in %s\n       and %s in %s\n", r.Sums[0], r.Kept[0], r.Sums[1], r.Kept[1])
+		if r.Report != "" {
+			env.Printf("diffoscope says how: %s\n", r.Report)
+		}
 	}
 	return cli.Done(v)
 }

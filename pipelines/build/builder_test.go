@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +228,9 @@ func TestReproduce(t *testing.T) {
 		{"the host's name and user", "{ hostname; id -u; umask; pwd; } > /out/out", "", true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name == "the number of processors" && runtime.NumCPU() == 1 {
+				t.Skip("skipped: this machine has one processor only")
+			}
 			r := testRecipe("demo", sh("s", c.script))
 			if c.except != "" {
 				r.Exceptions = []Exception{{c.except, "a test"}}
@@ -246,6 +250,24 @@ func TestReproduce(t *testing.T) {
 				t.Errorf("kept in %q", got.Kept)
 			}
 		})
+	}
+}
+
+// Where diffoscope is installed, its words lie beside the second build.
+func TestReproduceAsksDiffoscope(t *testing.T) {
+	bin := t.TempDir()
+	script := "#!/bin/sh\n[ \"$1 $3\" = '--text --' ] || exit 2\ncat \"$4/out\" \"$5/out\" >\"$2\"\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(bin, "diffoscope"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	b := newBench(t, testRecipe("demo", sh("s", "date +%N > /out/out")))
+	got, err := b.Reproduce(t.Context(), b.planned(t, "demo"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := os.ReadFile(got.Report); err != nil || len(strings.Fields(string(report))) != 2 {
+		t.Errorf("the report is %q (%v)", report, err)
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/run"
 	"github.com/1bit-MONSTER/engine/internal/store"
 )
 
@@ -20,7 +22,8 @@ type Reproduction struct {
 	Sums        [2]string    `json:"sums"`
 	Differences []Difference `json:"differences"`
 	Varied      []string     `json:"varied"`
-	Kept        [2]string    `json:"kept,omitzero"` // where both builds lie when they differ
+	Kept        [2]string    `json:"kept,omitzero"`    // where both builds lie when they differ
+	Report      string       `json:"report,omitempty"` // what diffoscope says of them, where it is installed
 }
 
 // varied is what Reproduce varies, beside the day and the order of work.
@@ -57,9 +60,24 @@ func (b *Builder) Reproduce(ctx context.Context, c *PlannedComponent, made map[s
 	r.Equal = !slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.Excepted == "" })
 	if !r.Equal {
 		r.Kept = [2]string{first.Path, second.Path}
+		r.Report = diffoscope(ctx, r.Kept, filepath.Join(dir, "diffoscope.txt"))
 		return r, nil
 	}
 	return r, store.RemoveAll(dir)
+}
+
+// diffoscope lets the program of that name describe how two folders differ, and
+// returns the file that holds its words; empty where there is no such program
+// or it has none. It may take long on large binaries, so it is bounded.
+func diffoscope(ctx context.Context, folders [2]string, report string) string {
+	run.Command{
+		Path: "diffoscope", Args: []string{"--text", report, "--", folders[0], folders[1]},
+		Env: []string{"PATH=" + searchPath(), "HOME=/nonexistent", "LC_ALL=C.UTF-8"}, Timeout: 10 * time.Minute,
+	}.Run(ctx) // its status is 1 when there are differences, which we know
+	if st, err := os.Stat(report); err != nil || st.Size() == 0 {
+		return ""
+	}
+	return report
 }
 
 // again builds the component once more, in a store of its own and on one
