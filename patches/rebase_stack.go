@@ -174,7 +174,7 @@ func (x *Session) Rebase(ctx context.Context, onto git.ID) (*Result, error) {
 
 // Learn takes over how a person settled conflicts: tip is the person's branch,
 // the stack's patches on another base. Each commit there is compared with the
-// patch of the same subject. The resolutions count for this session; Write
+// patch of the same subject. The resolutions count from now on; Write
 // stores them.
 func (x *Session) Learn(ctx context.Context, repo *git.Repo, base, tip git.ID) ([]*Resolution, error) {
 	return x.learn(ctx, repo, base, base, tip)

@@ -184,8 +184,8 @@ func show(env *cli.Env, r *build.Result) error {
 	case r.Hit:
 		what = "packed from the store:"
 	}
-	_, err := fmt.Fprintf(env.Out, "%s %s\n  size       %.1f MB\n  sha256     %s\n  component  %s\n  source     %s\n",
-		what, shorten(r.Archive), float64(r.Size)/1e6, r.SHA256, r.Component, r.Source)
+	_, err := fmt.Fprintf(env.Out, "%s %s\n  size       %s\n  sha256     %s\n  component  %s\n  source     %s\n",
+		what, shorten(r.Archive), megabytes(r.Size), r.SHA256, r.Component, r.Source)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -203,19 +204,19 @@ func (b *Builder) job(ctx context.Context, c *PlannedComponent, made map[string]
 	}
 	for _, pin := range r.Pins {
 		dir, err := b.Provider.Source(ctx, pin)
-		if err := show(dir, inside(sourceDir, pin), err); err != nil {
+		if err := show(dir, path.Join(sourceDir, pin), err); err != nil {
 			return nil, err
 		}
 	}
 	for _, d := range c.Inputs.Downloads {
 		pin, name, _ := strings.Cut(d.Name, "/")
 		dir, err := b.Provider.Input(ctx, pin, name)
-		if err := show(dir, inside(inputDir, d.Name), err); err != nil {
+		if err := show(dir, path.Join(inputDir, d.Name), err); err != nil {
 			return nil, err
 		}
 	}
 	for _, need := range r.Needs {
-		if err := show(made[need].Path, inside(needDir, need), nil); err != nil {
+		if err := show(made[need].Path, path.Join(needDir, need), nil); err != nil {
 			return nil, err
 		}
 	}

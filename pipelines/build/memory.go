@@ -17,9 +17,6 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/atomicfile"
 )
 
-// now is when a build begins, as file times count.
-func now() time.Time { return time.Now() }
-
 // A memory is what the last build of a work tree into a folder saw and left.
 // As long as all that it watched has the same stat, nothing is to do.
 type memory struct {

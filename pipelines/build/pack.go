@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/archive"
 	"github.com/1bit-MONSTER/engine/internal/atomicfile"
@@ -131,7 +132,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	if r := upToDate(ctx, o); r != nil && !o.Paranoid {
 		return r, nil // somebody else built it while we waited
 	}
-	begun := now()
+	begun := time.Now()
 	w := &workTree{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
 	done, err := w.prepare(ctx)
 	if err != nil {

@@ -5,6 +5,7 @@ package build
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/elfcheck"
@@ -44,7 +45,7 @@ func checkPlaces(c *PlannedComponent, dir string, host []string) error {
 	if c.Inputs.Space != NoSandbox {
 		forbidden = append(host, workDir+"/")
 		for _, pin := range c.Recipe.Pins {
-			forbidden = append(forbidden, inside(sourceDir, pin)+"/")
+			forbidden = append(forbidden, path.Join(sourceDir, pin)+"/")
 		}
 		if c.Recipe.WorkTree != "" {
 			forbidden = append(forbidden, engineDir+"/")

@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
+	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
@@ -98,7 +98,7 @@ func (h *HostRunner) Run(ctx context.Context, j Job) ([]StepResult, error) {
 		if h.space == NoSandbox {
 			spec = translate(spec)
 		}
-		fmt.Fprintf(j.Log, "==== %s: %s\n", step.Name, sandboxLine(step.Args))
+		fmt.Fprintf(j.Log, "==== %s: %s\n", step.Name, strings.Join(step.Args, " "))
 		r, err := h.Sandbox.Run(ctx, spec)
 		done = append(done, StepResult{
 			Name: step.Name, Way: r.Way, Wall: r.Wall, CPU: r.User + r.Sys,
@@ -139,17 +139,3 @@ func outcome(r sandbox.Result, err error) string {
 	}
 	return fmt.Sprintf("done in %v, %d MiB at most (%s)", r.Wall.Round(time.Millisecond), r.PeakMemory>>20, r.MemoryBy)
 }
-
-func sandboxLine(args []string) string {
-	line := ""
-	for i, a := range args {
-		if i > 0 {
-			line += " "
-		}
-		line += a
-	}
-	return line
-}
-
-// inside joins a fixed path and names below it.
-func inside(dir string, elem ...string) string { return path.Join(append([]string{dir}, elem...)...) }
