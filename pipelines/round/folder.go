@@ -1,0 +1,31 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+package round
+
+import "path/filepath"
+
+// A Folder is what one phase hands on to the next for one group: everything
+// that the group's gates need without a network, and what they found.
+//
+//	round.json       the round
+//	receipts.json    []fetch.Archived: where each locked commit is kept
+//	cache/           repositories and what else package fetch keeps, as in its own cache
+//	store/           the sources, inputs and toolchains, a store as package store has it
+//	verdicts.json    []gate.Result, written by the gates
+//	logs/NAME.txt    what gate NAME printed
+//	proposal.json    what would be proposed: commit, title, draft or not
+//	proposal.md      its text
+//	proposal.bundle  the proposed commit, as a git bundle on top of Round.Base
+type Folder string
+
+// The files of a folder.
+func (f Folder) Round() string    { return filepath.Join(string(f), "round.json") }
+func (f Folder) Receipts() string { return filepath.Join(string(f), "receipts.json") }
+func (f Folder) Cache() string    { return filepath.Join(string(f), "cache") }
+func (f Folder) Store() string    { return filepath.Join(string(f), "store") }
+func (f Folder) Verdicts() string { return filepath.Join(string(f), "verdicts.json") }
+func (f Folder) Logs() string     { return filepath.Join(string(f), "logs") }
+func (f Folder) Proposal() string { return filepath.Join(string(f), "proposal.json") }
+func (f Folder) Body() string     { return filepath.Join(string(f), "proposal.md") }
+func (f Folder) Bundle() string   { return filepath.Join(string(f), "proposal.bundle") }
