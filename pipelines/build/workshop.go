@@ -23,6 +23,7 @@ type Workshop struct {
 	live    io.Writer
 	cpu     CPU
 	space   Space
+	recipes []*Recipe
 
 	tree *workTree
 	done func()
@@ -35,11 +36,18 @@ type WorkshopOptions struct {
 	Live   io.Writer // gets what the steps print, as it comes; nil: nobody does
 	CPU    CPU
 	Space  Space
+	// Recipes are those that there are, each after those that it needs; nil:
+	// Recipes().
+	Recipes []*Recipe
 }
 
 // NewWorkshop returns a Workshop.
 func NewWorkshop(o WorkshopOptions) *Workshop {
-	return &Workshop{options: o.Serve, engine: o.Engine, live: o.Live, cpu: o.CPU, space: o.Space}
+	recipes := o.Recipes
+	if recipes == nil {
+		recipes = Recipes()
+	}
+	return &Workshop{options: o.Serve, engine: o.Engine, live: o.Live, cpu: o.CPU, space: o.Space, recipes: recipes}
 }
 
 // Close removes what the workshop copied.
@@ -52,7 +60,7 @@ func (w *Workshop) Close() {
 // Names returns the names of all components.
 func (w *Workshop) Names() []string {
 	var names []string
-	for _, r := range Recipes() {
+	for _, r := range w.recipes {
 		names = append(names, r.Name)
 	}
 	return names
@@ -62,7 +70,7 @@ func (w *Workshop) Names() []string {
 func (w *Workshop) Plan(ctx context.Context, names ...string) (*Plan, error) {
 	return MakePlan(PlanOptions{
 		Context: ctx, ToolMemory: w.options.Cache.path("state", "host-tools.json"),
-		Set: w.engine.Set, Store: w.engine.Store, CPU: w.cpu, Space: w.space,
+		Set: w.engine.Set, Store: w.engine.Store, Recipes: w.recipes, CPU: w.cpu, Space: w.space,
 		Serve: func(r *Recipe) (*Inputs, error) { return w.serveInputs(ctx, r) },
 	}, names...)
 }
