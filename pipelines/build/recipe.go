@@ -105,9 +105,12 @@ func find(all []*Recipe, name string) (*Recipe, error) {
 
 // RecipePins returns the pins that each component is built from, toolchain and
 // the pins of what it needs included.
-func RecipePins() map[string][]string {
+func RecipePins() map[string][]string { return PinsOf(Recipes()) }
+
+// PinsOf is RecipePins for other recipes, each after those that it needs.
+func PinsOf(recipes []*Recipe) map[string][]string {
 	pins := map[string][]string{}
-	for _, r := range Recipes() {
+	for _, r := range recipes {
 		all := append(slices.Clone(r.Pins), r.Toolchain)
 		for _, need := range r.Needs {
 			all = append(all, pins[need]...)
