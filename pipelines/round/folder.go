@@ -14,6 +14,7 @@ import "path/filepath"
 //	store/           the sources, inputs and toolchains, a store as package store has it
 //	verdicts.json    []gate.Result, written by the gates
 //	logs/NAME.txt    what gate NAME printed
+//	split.json       names of the pins that stay, where only half of the round goes on
 //	proposal.json    what would be proposed: commit, title, draft or not
 //	proposal.md      its text
 //	proposal.bundle  the proposed commit, as a git bundle on top of Round.Base
@@ -26,6 +27,7 @@ func (f Folder) Cache() string    { return filepath.Join(string(f), "cache") }
 func (f Folder) Store() string    { return filepath.Join(string(f), "store") }
 func (f Folder) Verdicts() string { return filepath.Join(string(f), "verdicts.json") }
 func (f Folder) Logs() string     { return filepath.Join(string(f), "logs") }
+func (f Folder) Split() string    { return filepath.Join(string(f), "split.json") }
 func (f Folder) Proposal() string { return filepath.Join(string(f), "proposal.json") }
 func (f Folder) Body() string     { return filepath.Join(string(f), "proposal.md") }
 func (f Folder) Bundle() string   { return filepath.Join(string(f), "proposal.bundle") }

@@ -14,6 +14,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
@@ -106,4 +109,48 @@ func (r *Round) Identify() string {
 	data, _ := json.Marshal(x) // strings and a bool: it cannot fail
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
+}
+
+// Stay makes members stay where they are, so that the others move without them:
+// half of a group, which only a person may merge. The id changes.
+func (r *Round) Stay(pins ...string) {
+	for i := range r.Members {
+		m := &r.Members[i]
+		if slices.Contains(pins, m.Pin) && m.Moves() {
+			m.To, m.Lock = m.From, nil
+			r.Mixed = true
+		}
+	}
+	r.ID = r.Identify()
+}
+
+// Without returns a copy of the round in which members stay. It is an error
+// when they do not move, or when nothing would move then.
+func (r *Round) Without(pins ...string) (*Round, error) {
+	half := *r
+	half.Members = slices.Clone(r.Members)
+	half.Draft = slices.Clone(r.Draft)
+	for _, pin := range pins {
+		if !slices.ContainsFunc(r.Members, func(m Member) bool { return m.Pin == pin && m.Moves() }) {
+			return nil, fmt.Errorf("%s does not move in round %s", pin, r.ID)
+		}
+	}
+	half.Stay(pins...)
+	if len(half.Moves()) == 0 {
+		return nil, fmt.Errorf("nothing is left of round %s without %s", r.ID, strings.Join(pins, ", "))
+	}
+	half.Draft = append(half.Draft, "half of the group moves: "+strings.Join(pins, ", ")+" stays")
+	return &half, nil
+}
+
+// Bare returns a copy without the locks, for a ledger: what identifies the
+// round.
+func (r *Round) Bare() *Round {
+	bare := *r
+	bare.Draft = nil
+	bare.Members = slices.Clone(r.Members)
+	for i := range bare.Members {
+		bare.Members[i].Lock, bare.Members[i].Notes = nil, nil
+	}
+	return &bare
 }

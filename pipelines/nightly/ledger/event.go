@@ -31,6 +31,12 @@ const (
 	Claimed Kind = "claimed"
 	// Began: a try of a round.
 	Began Kind = "began"
+	// Handed: the first phase is through, and hands a folder on whose round.json
+	// has this digest; the last phase takes no other.
+	Handed Kind = "handed"
+	// Pushing: this commit is about to be pushed, so that a run that is killed
+	// then knows its own commit again.
+	Pushing Kind = "pushing"
 	// Ended: what a run came to for a group: its state, verdict and reason. It
 	// ends the claim, and the try if one began.
 	Ended Kind = "ended"
@@ -54,7 +60,8 @@ type Event struct {
 	Round   *round.Round    `json:"round,omitempty"`   // began: without locks
 	RoundID string          `json:"round-id,omitempty"`
 	Try     int             `json:"try,omitempty"`
-	State   string          `json:"state,omitempty"` // ended: where the group stands
+	Digest  string          `json:"digest,omitempty"` // handed: sha256 of round.json, hex
+	State   string          `json:"state,omitempty"`  // ended: where the group stands
 	Verdict verdict.Verdict `json:"verdict,omitempty"`
 	Why     string          `json:"why,omitempty"`
 	Gates   []Gate          `json:"gates,omitempty"`  // ended
