@@ -27,6 +27,10 @@ type FetchSpec struct {
 	Depth    int       // commits of history; 0 is all of it
 	Filter   string    // "" or "blob:none" or "blob:limit=<n>": leaves out blobs; FetchObjects gets them
 	Fallback []string  // refs to look in when the remote gives out no commit by id; default all branches and tags
+	// Aside is for refs with a history of their own in somebody's clone: the
+	// rest of the clone stays as shallow as it is, and no blob is left out even
+	// where the clone leaves out others.
+	Aside    bool
 	Progress Progress
 }
 
@@ -120,13 +124,15 @@ func (r *Repo) fetch(ctx context.Context, t *target, spec FetchSpec, specs []str
 	switch {
 	case spec.Depth > 0:
 		args = append(args, "--depth="+strconv.Itoa(spec.Depth))
-	case r.Shallow():
+	case r.Shallow() && !spec.Aside:
 		// On a complete repository it would be an error:
 		// https://github.com/chainguard-dev/melange/issues/2284
 		args = append(args, "--unshallow")
 	}
 	if spec.Filter != "" {
 		args = append(args, "--filter="+spec.Filter)
+	} else if spec.Aside {
+		args = append(args, "--no-filter") // else the clone's own is taken
 	}
 	return r.runFetch(ctx, t, spec.Filter != "" || r.partial(), args, specs, spec.Progress)
 }

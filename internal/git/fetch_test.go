@@ -341,3 +341,32 @@ func TestFetchHostileObjects(t *testing.T) {
 		})
 	}
 }
+
+// A branch with a history of its own is fetched into a clone of one commit and
+// without blobs: it comes whole, and the clone stays as it is.
+func TestFetchAside(t *testing.T) {
+	t.Parallel()
+	r, ids := history(t, 4)
+	first := r.Commit("aside", "one", gittest.Files{"x": "1"}, gittest.Onto())
+	second := r.Commit("aside", "two", gittest.Files{"x": "2"})
+	s := serve(t, r, gittest.ServerOptions{})
+	for _, filter := range []string{"", "blob:none"} {
+		dst := gittest.New(t)
+		if err := dst.Fetch(t.Context(), s.Remote("repo.git"), git.FetchSpec{Commits: ids[3:], Depth: 1, Filter: filter}); err != nil {
+			t.Fatal(err)
+		}
+		spec := git.FetchSpec{Refs: []git.Refspec{{From: "refs/heads/aside", To: "refs/kept/aside"}}, Aside: true}
+		if err := dst.Fetch(t.Context(), s.Remote("repo.git"), spec); err != nil {
+			t.Fatal(err)
+		}
+		if got := dst.Git("rev-list", "refs/kept/aside"); got != string(second)+"\n"+string(first) {
+			t.Errorf("filter %q: the branch has %s", filter, got)
+		}
+		if got := dst.Git("show", "refs/kept/aside~:x"); got != "1" {
+			t.Errorf("filter %q: a blob is %q", filter, got)
+		}
+		if got := dst.Git("rev-list", "--count", string(ids[3])); got != "1" || !dst.Shallow() {
+			t.Errorf("filter %q: the clone has %s commits now", filter, got)
+		}
+	}
+}
