@@ -90,7 +90,16 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 		t.Count++
 		night := n.touch(e)
 		night.RoundID, night.Try = e.RoundID, e.Try
+	case Handed:
+		m.Handed = &Handoff{RoundID: e.RoundID, Digest: e.Digest, Night: e.Night, At: e.At}
+		n.touch(e)
+	case Pushing:
+		m.Pushing = proposal(e)
+		n.touch(e)
 	case Ended:
+		if m.Handed != nil && m.Handed.Night == e.Night {
+			m.Handed = nil
+		}
 		if m.Claim != nil && m.Claim.Night == e.Night {
 			m.Claim = nil // a run that lost its claim does not end another's
 		}
@@ -100,7 +109,7 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 			night.RoundID, night.Try = e.RoundID, e.Try
 		}
 	case Proposed:
-		m.Proposal = &Proposal{Branch: e.Branch, Commit: e.Commit, RoundID: e.RoundID, Night: e.Night, Draft: e.Draft, At: e.At}
+		m.Proposal, m.Pushing = proposal(e), nil
 		n.touch(e)
 	case Done:
 		m.done(e)
@@ -110,9 +119,13 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 	}
 }
 
+func proposal(e *Event) *Proposal {
+	return &Proposal{Branch: e.Branch, Commit: e.Commit, RoundID: e.RoundID, Night: e.Night, Draft: e.Draft, At: e.At}
+}
+
 // done closes the open proposal, unless the event is about another one.
 func (m *Memory) done(e *Event) {
-	merged := &Proposal{Branch: e.Branch, Commit: e.Commit, RoundID: e.RoundID, Night: e.Night, At: e.At}
+	merged := proposal(e)
 	if p := m.Proposal; p != nil {
 		same := e.RoundID != "" && e.RoundID == p.RoundID || e.Commit != "" && e.Commit == p.Commit || e.RoundID == "" && e.Commit == ""
 		if same {

@@ -206,6 +206,42 @@ func TestProposal(t *testing.T) {
 	}
 }
 
+func TestHandedOnAndPushing(t *testing.T) {
+	t.Parallel()
+	const other = "2222222222222222222222222222222222222222"
+	handed := func(night string, n int) Event {
+		return Event{Kind: Handed, Night: night, Group: zinc, RoundID: roundID(n), Digest: fmt.Sprintf("%064x", n)}
+	}
+	pushing := proposed(1, commit1)
+	pushing.Kind = Pushing
+	for _, x := range []struct {
+		name    string
+		events  []Event
+		handed  int // round; 0: none
+		pushing bool
+	}{
+		{"none", nil, 0, false},
+		{"handed on", []Event{began(1), handed(night1, 1)}, 1, false},
+		{"handed on again", []Event{handed("n0", 1), handed(night1, 2)}, 2, false},
+		{"ended", []Event{handed(night1, 1), ended(night1, verdict.Fail)}, 0, false},
+		{"another night ended", []Event{handed("n0", 1), handed(night1, 2), ended("n0", verdict.Fail)}, 2, false},
+		{"killed while pushing", []Event{handed(night1, 1), pushing}, 1, true},
+		{"ended without knowing", []Event{handed(night1, 1), pushing, ended(night1, verdict.Infra)}, 0, true},
+		{"pushed", []Event{handed(night1, 1), pushing, proposed(1, commit1), ended(night1, verdict.Pass)}, 0, false},
+		{"about to push another", []Event{proposed(2, other), pushing}, 0, true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			m := foldAt(day(9), at(day(1), x.events...))
+			if (m.Handed != nil) != (x.handed > 0) || m.Handed != nil && (m.Handed.RoundID != roundID(x.handed) || m.Handed.Digest != fmt.Sprintf("%064x", x.handed)) {
+				t.Errorf("handed %+v", m.Handed)
+			}
+			if (m.Pushing != nil) != x.pushing || m.Pushing != nil && (m.Pushing.Commit != string(commit1) || m.Pushing.Branch != "bump/zinc") {
+				t.Errorf("pushing %+v", m.Pushing)
+			}
+		})
+	}
+}
+
 func TestNights(t *testing.T) {
 	t.Parallel()
 	var events []Event

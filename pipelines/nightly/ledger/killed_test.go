@@ -88,6 +88,7 @@ func TestKilledAtEachPush(t *testing.T) {
 	for step := range 5 {
 		for _, taken := range []bool{true, false} {
 			t.Run(fmt.Sprintf("step %d, taken %v", step, taken), func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t)
 				s := gittest.Serve(t, filepath.Dir(w.remote.Dir()), gittest.ServerOptions{Password: "x"})
 				at := strings.Replace(s.URL, "http://", "http://user:x@", 1) + "/repo.git"

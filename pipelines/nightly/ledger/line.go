@@ -25,11 +25,12 @@ const (
 )
 
 var (
-	nameRE   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)              // as pins and groups are named
-	nightRE  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:+-]{0,99}$`)   // ids of runs
-	idRE     = regexp.MustCompile(`^[0-9a-f]{16}$`)                        // ids of rounds; see round.Round.Identify
-	monthRE  = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])\.jsonl$`)     // names of files
-	ownerRE  = regexp.MustCompile(`^[0-9a-f]{16}$`)                        // see owner
+	nameRE   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)            // as pins and groups are named
+	nightRE  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:+-]{0,99}$`) // ids of runs
+	idRE     = regexp.MustCompile(`^[0-9a-f]{16}$`)                      // ids of rounds; see round.Round.Identify
+	monthRE  = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])\.jsonl$`)   // names of files
+	ownerRE  = regexp.MustCompile(`^[0-9a-f]{16}$`)                      // see owner
+	digestRE = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)                 // nothing here is older
 	latest   = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)                 // a file's name has four digits for the year
 	errKind  = errors.New("its kind is not known to this version of dist") // read by a newer one, perhaps
@@ -73,13 +74,17 @@ func (e *Event) check() error {
 				return fmt.Errorf("the gate %s has no name or no verdict", quote(g.Name))
 			}
 		}
-	case Proposed, Done:
+	case Handed:
+		if e.RoundID == "" || !digestRE.MatchString(e.Digest) {
+			return errors.New("what was handed on needs its round's id and a sha256")
+		}
+	case Pushing, Proposed, Done:
 		if e.Commit != "" {
 			if _, err := git.ParseID(e.Commit); err != nil {
 				return err
 			}
 		}
-		if e.Kind == Proposed && (e.Commit == "" || git.CheckRefName("refs/heads/"+e.Branch) != nil) {
+		if e.Kind != Done && (e.Commit == "" || git.CheckRefName("refs/heads/"+e.Branch) != nil) {
 			return errors.New("a proposal needs a commit and a branch")
 		}
 	case Retry:
@@ -120,13 +125,7 @@ func known(v verdict.Verdict) bool {
 func encode(e Event) ([]byte, error) {
 	e.At = e.At.UTC().Truncate(time.Second)
 	if e.Round != nil {
-		// Locks are long and are on main when the round is.
-		r := *e.Round
-		r.Members = append(r.Members[:0:0], r.Members...)
-		for i := range r.Members {
-			r.Members[i].Lock = nil
-		}
-		e.Round = &r
+		e.Round = e.Round.Bare()
 	}
 	if err := e.check(); err != nil {
 		return nil, err
@@ -182,9 +181,7 @@ func decode(line []byte, group string) (Event, error) {
 	}
 	e.At = e.At.UTC()
 	if e.Round != nil {
-		for i := range e.Round.Members {
-			e.Round.Members[i].Lock = nil // never written; see encode
-		}
+		e.Round = e.Round.Bare() // nothing else is ever written
 	}
 	return e, nil
 }

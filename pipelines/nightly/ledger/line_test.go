@@ -26,12 +26,14 @@ func every() []Event {
 		{Kind: Claimed, Night: night1, Group: zinc, Owner: "0123456789abcdef"},
 		{Kind: Began, Night: night1, Group: zinc, RoundID: roundID(1), Try: 2, Round: &round.Round{Schema: 1, ID: roundID(1), Group: zinc, At: day(1)}},
 		{Kind: Ended, Night: night1, Group: zinc, State: "gates", Verdict: verdict.Fail, Why: "a <b> & c", Gates: []Gate{{Name: "build", Verdict: verdict.Fail, Why: "no", Seconds: 1.5}}},
+		{Kind: Handed, Night: night1, Group: zinc, RoundID: roundID(1), Digest: strings.Repeat("0a", 32)},
+		{Kind: Pushing, Night: night1, Group: zinc, RoundID: roundID(1), Branch: "bump/zinc", Commit: string(commit1)},
 		proposed(1, commit1),
 		{Kind: Done, Group: zinc, Night: night1, RoundID: roundID(1), Commit: string(commit1)},
 		{Kind: Retry, Group: zinc, Night: night1, By: "a person"},
 	}
 	events[0].Members[0].Behind = "42 commits"
-	events[4].Draft = true
+	events[6].Draft = true
 	return at(day(1), events...)
 }
 
@@ -61,7 +63,7 @@ func TestLocksAreNotWritten(t *testing.T) {
 	t.Parallel()
 	lock := &pins.Lock{Version: "v9", Commit: string(commit1)}
 	e := every()[2]
-	e.Round.Members = []round.Member{{Pin: "zinc", To: v("2"), Lock: lock}}
+	e.Round.Members = []round.Member{{Pin: "zinc", To: v("2"), Lock: lock, Notes: []string{"x"}}}
 	line, err := encode(e)
 	if err != nil || strings.Contains(string(line), "lock") {
 		t.Errorf("%s, %v", line, err)
@@ -115,6 +117,9 @@ func bad() map[string]func(*Event) {
 		"verdict":      func(e *Event) { e.Kind, e.Verdict = Ended, "passed" },
 		"gate verdict": func(e *Event) { e.Kind, e.Verdict, e.Gates = Ended, verdict.Pass, []Gate{{Name: "x"}} },
 		"no commit":    func(e *Event) { e.Kind, e.Branch = Proposed, "bump/zinc" },
+		"no digest":    func(e *Event) { e.Kind, e.RoundID = Handed, roundID(1) },
+		"digest":       func(e *Event) { e.Kind, e.RoundID, e.Digest = Handed, roundID(1), "sha256:"+strings.Repeat("0a", 32) },
+		"push nothing": func(e *Event) { e.Kind, e.Branch = Pushing, "bump/zinc" },
 		"commit":       func(e *Event) { e.Kind, e.Branch, e.Commit = Proposed, "bump/zinc", "--force" },
 		"branch":       func(e *Event) { e.Kind, e.Branch, e.Commit = Proposed, "a b", string(commit1) },
 	}

@@ -26,6 +26,8 @@ type Memory struct {
 	Pins      map[string]*Pin `json:"pins,omitempty"`      // the members at the last sighting
 	Claim     *Claim          `json:"claim,omitempty"`     // the open one
 	Nights    []Night         `json:"nights,omitempty"`    // the last 30 that had to do with the group, oldest first
+	Handed    *Handoff        `json:"handed,omitempty"`    // what the first phase handed on last, until its night Ended
+	Pushing   *Proposal       `json:"pushing,omitempty"`   // what was about to be pushed last, until something is Proposed
 	Proposal  *Proposal       `json:"proposal,omitempty"`  // the open one: neither done nor replaced
 	Merged    *Proposal       `json:"merged,omitempty"`    // the last one that is on main
 	Retried   time.Time       `json:"retried,omitzero"`    // when a person last asked for it
@@ -78,6 +80,14 @@ type Night struct {
 	Verdict verdict.Verdict `json:"verdict,omitempty"`
 	Why     string          `json:"why,omitempty"`
 	Gates   []Gate          `json:"gates,omitempty"`
+}
+
+// A Handoff is what one phase handed on to the next.
+type Handoff struct {
+	RoundID string    `json:"round-id"`
+	Digest  string    `json:"digest"` // sha256 of round.json, hex
+	Night   string    `json:"night"`
+	At      time.Time `json:"at"`
 }
 
 // A Proposal is a branch with a proposed commit.
