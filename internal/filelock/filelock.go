@@ -7,6 +7,7 @@ package filelock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -84,4 +85,9 @@ func (l *Lock) At(path string) bool {
 
 // Unlock releases the lock. The file stays: removing it would let two
 // processes hold locks on two files of the same name.
-func (l *Lock) Unlock() error { return l.f.Close() }
+func (l *Lock) Unlock() error {
+	// Closing alone is not enough: a program that is being started at this
+	// moment has a copy of the open file until it runs.
+	err := unlock(l.f)
+	return errors.Join(err, l.f.Close())
+}

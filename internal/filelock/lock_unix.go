@@ -27,6 +27,8 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
+func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
 func tryFolder(dir string) (*Lock, error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|closeOnExec, 0)
 	if err != nil {

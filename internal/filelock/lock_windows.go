@@ -24,4 +24,8 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+func unlock(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{})
+}
+
 func tryFolder(dir string) (*Lock, error) { return Try(filepath.Join(dir, ".lock")) }
