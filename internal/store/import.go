@@ -6,6 +6,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/linktree"
 )
@@ -28,8 +29,9 @@ func (s *Store) Import(ctx context.Context, from *Store, key Key) (*Entry, error
 			return nil
 		},
 		Check: func(_, sum string) error {
-			// A key that is a file's own sum is proof by itself.
-			if own, _ := KeyOf(sum); sum != e.Sum || own != key && key[:7] == "sha256-" {
+			// The key of a file is its own sum.
+			own, _ := KeyOf(sum)
+			if sum != e.Sum || own != key && strings.HasPrefix(sum, "sha256:") && strings.HasPrefix(string(key), "sha256-") {
 				return &Damaged{key}
 			}
 			return nil
