@@ -20,8 +20,9 @@ import (
 )
 
 // CopyRepositories makes another cache, for an engine that is offline, with the
-// repositories of these pins: of their upstreams, of what they are read from,
-// and of the histories by which directions are judged. They are as they are
+// repositories of these pins: of their upstreams and the submodules in their
+// locks, of what they are read from, and of the histories by which directions
+// are judged. They are as they are
 // here, with what was left out of them, and share their objects with ours by
 // hard links where the disk is the same. What is not here is left out.
 func (e *Engine) CopyRepositories(ctx context.Context, list []*pins.Pin, cacheDir string) error {
@@ -47,6 +48,11 @@ func (e *Engine) repositories(p *pins.Pin) []string {
 	add := func(name string) { names = append(names, name, strings.TrimSuffix(name, ".git")+historySuffix) }
 	if commits(p) {
 		add(p.Name + ".git")
+	}
+	if p.Lock != nil {
+		for _, s := range p.Lock.Submodules {
+			names = append(names, e.repoName(s.URL))
+		}
 	}
 	if of := p.Track.OfPin(); of != "" {
 		add(of + ".git")

@@ -83,7 +83,7 @@ func Read(path string) (*Round, error) {
 	var head struct {
 		Schema int `json:"schema"`
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&head); err != nil {
 		return nil, verdict.Failf("%s is no round (%w): resolve the group again", path, err)
 	}
 	if head.Schema != Schema {

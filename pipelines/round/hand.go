@@ -103,6 +103,7 @@ type handing struct {
 	engine  *fetch.Engine
 	options HandOptions
 	next    *pins.Set
+	pins    []*pins.Pin        // whose repositories go with them
 	keys    map[store.Key]bool // of what goes into the folder's store
 	order   []store.Key
 	handed  Handed
@@ -123,11 +124,7 @@ func (h *handing) fill(ctx context.Context) error {
 	if err := h.export(ctx); err != nil {
 		return err
 	}
-	var list []*pins.Pin
-	for _, m := range h.round.Members {
-		list = append(list, h.next.Pin(m.Pin))
-	}
-	if err := h.engine.CopyRepositories(ctx, list, h.folder.Cache()); err != nil {
+	if err := h.engine.CopyRepositories(ctx, h.pins, h.folder.Cache()); err != nil {
 		return err
 	}
 	receipts := h.options.Receipts

@@ -35,6 +35,7 @@ func (r *Round) Feeds(recipes []*build.Recipe) []*build.Recipe {
 func (h *handing) members(ctx context.Context) error {
 	for _, m := range h.round.Members {
 		next, base := h.next.Pin(m.Pin), h.options.Base.Pin(m.Pin)
+		h.pins = append(h.pins, next, base)
 		if !m.Moves() {
 			if base.State() == pins.Verified {
 				if err := h.lacks(ctx, "what stays lacks "+m.Pin, h.source(ctx, base)); err != nil {
@@ -81,6 +82,7 @@ func (h *handing) source(ctx context.Context, p *pins.Pin) error {
 	if err := h.content(ctx, p); err != nil {
 		return err
 	}
+	h.pins = append(h.pins, p)
 	if p.Lock.Patched == nil || h.options.Stacks == nil {
 		return nil
 	}
