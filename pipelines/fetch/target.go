@@ -109,34 +109,21 @@ func (t *Target) History(ctx context.Context, base git.ID) (*git.Repo, error) {
 	return r.Repo, wrap(t.Pin, err)
 }
 
-// EnsureFiles brings files of a pin's upstream here by the ids of their blobs,
-// all in one batch. One that the upstream lacks is an error with its path.
-func (e *Engine) EnsureFiles(ctx context.Context, pin string, files []git.Entry) error {
-	p, err := e.Set.Named(pin)
-	if err != nil {
-		return err
-	}
-	return wrap(p, e.ensureFiles(ctx, p, files))
-}
-
-// EnsureFiles is the engine's for what the target's own upstream has: a
-// submodule may be at another address there than before.
+// EnsureFiles brings files of the target's upstream here by the ids of their
+// blobs, all in one batch. One that the upstream lacks is an error with its path.
+// A submodule may be at another address than before; it is asked there.
 func (t *Target) EnsureFiles(ctx context.Context, files []git.Entry) error {
-	p := *t.Pin
-	p.Upstream = t.in.address(t.Pin, t.c.Via)
-	return wrap(t.Pin, t.in.ensureFiles(ctx, &p, files))
-}
-
-func (e *Engine) ensureFiles(ctx context.Context, p *pins.Pin, files []git.Entry) error {
 	if len(files) == 0 {
 		return nil
 	}
-	r, err := e.pinRepo(ctx, p)
+	p := *t.Pin
+	p.Upstream = t.in.address(t.Pin, t.c.Via)
+	r, err := t.in.pinRepo(ctx, &p)
 	if err != nil {
-		return err
+		return wrap(t.Pin, err)
 	}
 	defer r.Close()
-	return e.blobs(ctx, r, wish{name: p.Name, exclude: excluded(p)}, files)
+	return wrap(t.Pin, t.in.blobs(ctx, r, wish{name: p.Name, exclude: excluded(&p)}, files))
 }
 
 // Lock brings the content of the target into the store, with submodules and

@@ -14,6 +14,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
+	"github.com/1bit-MONSTER/engine/pipelines/fetch"
 	"github.com/1bit-MONSTER/engine/pipelines/toolchain"
 )
 
@@ -84,7 +85,13 @@ func (h *handing) source(ctx context.Context, p *pins.Pin) error {
 	}
 	h.pins = append(h.pins, p)
 	if p.Lock.Patched == nil || h.options.Stacks == nil {
-		return nil
+		if !fetch.Archivable(p) {
+			return nil
+		}
+		// A build looks for undeclared downloads in the repository, which may
+		// not be here though the content is.
+		_, _, err := h.engine.Downloads(ctx, p)
+		return err
 	}
 	locked := &build.Locked{Engine: h.engine, Stacks: h.options.Stacks, Progress: h.engine.Progress}
 	if _, err := locked.Source(ctx, p.Name); err != nil {

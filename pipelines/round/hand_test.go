@@ -6,12 +6,18 @@ package round
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/sumdb/dirhash"
+	modzip "golang.org/x/mod/zip"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/store"
@@ -259,5 +265,62 @@ func TestVerify(t *testing.T) {
 	}
 	if w.e.Store.Verify(k) != nil {
 		t.Error("our own store was changed")
+	}
+}
+
+// The Go modules of this repository come through the go client of the machine,
+// and the go command goes on with them alone.
+func TestHandOnModules(t *testing.T) {
+	w := newWorld(t)
+	w.move()
+	proxy := t.TempDir()
+	src := t.TempDir()
+	const goMod = "module example.com/dep\n\ngo 1.26\n"
+	for name, text := range map[string]string{"go.mod": goMod, "dep.go": "package dep\n"} {
+		if err := os.WriteFile(filepath.Join(src, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := filepath.Join(proxy, "example.com", "dep", "@v")
+	if err := os.MkdirAll(at, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	zip, err := os.Create(at + "/v1.0.0.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(modzip.CreateFromDir(zip, module.Version{Path: "example.com/dep", Version: "v1.0.0"}, src), zip.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"v1.0.0.mod": goMod, "v1.0.0.info": `{"Version":"v1.0.0"}`, "list": "v1.0.0\n"} {
+		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOPROXY", "file://"+proxy)
+	t.Setenv("GOSUMDB", "off")
+	zipSum, err := dirhash.HashZip(at+"/v1.0.0.zip", dirhash.Hash1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modSum, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return os.Open(at + "/v1.0.0.mod") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("repo/go.mod", "module example.com/us\n\ngo 1.26\n\nrequire example.com/dep v1.0.0\n")
+	w.write("repo/go.sum", "example.com/dep v1.0.0 "+zipSum+"\nexample.com/dep v1.0.0/go.mod "+modSum+"\n")
+	w.write("repo/us.go", "package us\n\nimport _ \"example.com/dep\"\n")
+	r := w.fetched(nil).Round
+	o := w.options()
+	o.Recipes = append(o.Recipes, &build.Recipe{Name: "served", WorkTree: ".", Needs: []string{"app"}, Toolchain: "tools"})
+	f, h := w.hand("pair", r, o)
+	if !slices.Contains(h.Recipes, "served") || len(h.Left) != 1 {
+		t.Errorf("%+v", h)
+	}
+	cmd := exec.Command("go", "list", "-deps", ".")
+	cmd.Dir = w.root
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-modcacherw", "GOWORK=off", "GOMODCACHE="+filepath.Join(f.Cache(), "go", "mod"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "example.com/dep\n") {
+		t.Errorf("%s %v", out, err)
 	}
 }
