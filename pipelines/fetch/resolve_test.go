@@ -356,3 +356,52 @@ func TestCopyRepositories(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An image's tag that is a version can be taken later, as long as it is where
+// it was.
+func TestResolveAnEarlierImage(t *testing.T) {
+	t.Parallel()
+	e, host := newRegistry(t, nil)
+	push := func(tag string) string { return pushImage(t, host+"/base:"+tag, randomImage(t)) }
+	push("v1.0.0")
+	p := imagePin(pins.Track{Schemes: []pins.Scheme{{Pattern: "v{semver}"}}})
+	locked(t, e, p)
+	e.Set = &pins.Set{Pins: []*pins.Pin{p}}
+	second := push("v2.0.0")
+	to := wantedOf(e.Resolve(t.Context(), []*pins.Pin{p}, nil))
+	push("v3.0.0")
+	r := e.Resolve(t.Context(), []*pins.Pin{p}, to)
+	if m := r.Members[0]; m.Err != nil || m.ID != second || m.Version != "v2.0.0" {
+		t.Errorf("%+v", m)
+	}
+	if l, err := r.Lock(t.Context(), "base"); err != nil || l.Digest != second {
+		t.Errorf("%+v %v", l, err)
+	}
+	push("v2.0.0")
+	var gone *NotAnyMore
+	if err := e.Resolve(t.Context(), []*pins.Pin{p}, to).Members[0].Err; !errors.As(err, &gone) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Copies have the submodules too: a build looks into them offline.
+func TestCopyRepositoriesOfSubmodules(t *testing.T) {
+	t.Parallel()
+	sub, up := gittest.New(t), gittest.New(t)
+	s := sub.Commit("main", "sub", gittest.Files{"s": "s"})
+	up.Commit("main", "one", modules("sub", "../sub.git"), gittest.Submodule("sub", s))
+	w := newWorld(t)
+	w.local("x", up)
+	w.local("sub", sub)
+	w.pin("x", followMain)
+	w.must("x")
+	p := w.get("x")
+	cache := filepath.Join(t.TempDir(), "cache")
+	if err := w.e.CopyRepositories(t.Context(), []*pins.Pin{p, p}, cache); err != nil {
+		t.Fatal(err)
+	}
+	off := &Engine{Set: w.e.Set, Store: w.e.Store, CacheDir: cache, Offline: true}
+	if list, undeclared, err := off.Downloads(t.Context(), p); err != nil || len(list) != 1 || undeclared.Err() != nil {
+		t.Errorf("%+v %+v %v", list, undeclared, err)
+	}
+}
