@@ -94,7 +94,7 @@ func (x *Session) Resolve(ctx context.Context, revision string) (git.ID, error) 
 // Lacking returns the files that a rebase onto a commit may have to read and
 // that the upstream's repository lacks: of the old base and of the new one, and
 // of every version in between of the files that the stack touches, but for what
-// the pin excludes. Nothing is fetched here; see fetch.Engine.EnsureFiles.
+// the pin excludes. Nothing is fetched here; see fetch.Target.EnsureFiles.
 func (x *Session) Lacking(ctx context.Context, onto git.ID) ([]git.Entry, error) {
 	e := x.Engine
 	var files []git.Entry

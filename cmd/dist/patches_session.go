@@ -215,7 +215,7 @@ func (f *stackFlags) openStack(cmd *cobra.Command, r *patches.Repository, name s
 		return nil, err
 	}
 	if x.target != nil {
-		if err := x.bring(ctx, x.onto); err != nil {
+		if err := x.bring(ctx, x.target); err != nil {
 			x.Close()
 			return nil, err
 		}
@@ -258,14 +258,14 @@ func (x *stackSession) find(ctx context.Context, revision string) (git.ID, error
 	if _, err := t.History(ctx, x.Commits.Base); err != nil {
 		return "", err
 	}
-	return t.Commit, x.bring(ctx, t.Commit)
+	return t.Commit, x.bring(ctx, t)
 }
 
-// bring gets the files that a rebase onto a commit reads.
-func (x *stackSession) bring(ctx context.Context, onto git.ID) error {
-	files, err := x.Lacking(ctx, onto)
+// bring gets the files that a rebase onto a target reads.
+func (x *stackSession) bring(ctx context.Context, onto *fetch.Target) error {
+	files, err := x.Lacking(ctx, onto.Commit)
 	if err != nil {
 		return err
 	}
-	return x.engine.EnsureFiles(ctx, x.target.Pin.Name, files)
+	return onto.EnsureFiles(ctx, files)
 }

@@ -197,3 +197,6 @@ func (e *Engine) archiveRemote(a ArchiveRemote) (git.Remote, error) {
 	}
 	return to, nil
 }
+
+// Archivable reports whether a pin has commits that an archive keeps.
+func Archivable(p *pins.Pin) bool { return commits(p) }

@@ -6,7 +6,6 @@ package fetch
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
@@ -139,11 +138,11 @@ func (e *Engine) historyRepo(ctx context.Context, a ancestry) (*mirrorRepo, erro
 	if a.pin != nil && a.pin.Stack != "" {
 		return e.pinRepo(ctx, a.pin)
 	}
-	name := filepath.Join("by-url", strings.TrimSuffix(repoFolder(a.address), ".git")+".history.git")
+	name := byURL(a.address)
 	if a.pin != nil {
-		name = a.pin.Name + ".history.git"
+		name = a.pin.Name + ".git"
 	}
-	return e.openRepo(ctx, name, a.address)
+	return e.openRepo(ctx, strings.TrimSuffix(name, ".git")+historySuffix, a.address)
 }
 
 // directionOf returns the direction that an error is about.

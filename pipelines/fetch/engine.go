@@ -66,7 +66,8 @@ type Candidate struct {
 	Files     []pins.File
 	Notes     []string // for people: what is worth knowing and stops nothing
 
-	where []string // refs that have it, for remotes that give out no commit by id
+	where  []string // refs that have it, for remotes that give out no commit by id
+	behind int      // versions that are newer than the locked one, where they were listed
 }
 
 // id is what identifies the candidate, as pins.Lock.ID does for a lock.

@@ -34,6 +34,9 @@ type Moved struct {
 }
 
 func (e *Moved) Error() string {
+	if e.New == "" {
+		return fmt.Sprintf("the tag %s, which was at %s, is gone: find out why", shown(e.Tag), e.Old)
+	}
 	return fmt.Sprintf("the tag %s moved from %s to %s: find out why; if it is right, update with --to %s --accept moved --reason TEXT",
 		shown(e.Tag), e.Old, e.New, e.New)
 }
@@ -85,6 +88,31 @@ func (e *BranchGone) Error() string {
 	}
 	return fmt.Sprintf("%s has no branch %s any more, its default branch is %s: change track.branch", e.URL, shown(e.Branch), shown(e.Default))
 }
+
+// LeftBranch says that a commit that was on a branch is not in its history any
+// more: somebody moved the branch by force.
+type LeftBranch struct {
+	URL, Branch  string
+	Commit, Head git.ID
+}
+
+func (e *LeftBranch) Error() string {
+	return fmt.Sprintf("the branch %s of %s is at %s, whose history does not contain %s, which was found there before", shown(e.Branch), e.URL, e.Head, e.Commit)
+}
+
+// Verdict is Held.
+func (e *LeftBranch) Verdict() verdict.Verdict { return verdict.Held }
+
+// NotAnyMore says that a version that was found before can not be had any
+// more: only the newest can, and that is another one now.
+type NotAnyMore struct{ Wanted, Now string }
+
+func (e *NotAnyMore) Error() string {
+	return fmt.Sprintf("%s, which was found before, is not the newest any more: that is %s", shown(e.Wanted), orNone(e.Now))
+}
+
+// Verdict is Held.
+func (e *NotAnyMore) Verdict() verdict.Verdict { return verdict.Held }
 
 // ChildMoved says that a submodule is at an address that was not agreed to.
 type ChildMoved struct{ Path, Old, New string }

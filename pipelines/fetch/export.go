@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/linktree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -205,7 +206,7 @@ func (x *exporter) link(from string, f store.File) error {
 	if err := x.root.Symlink(target, f.Path); err != nil {
 		return err
 	}
-	return dateLink(filepath.Join(x.root.Name(), filepath.FromSlash(f.Path)), x.date)
+	return linktree.DateLink(filepath.Join(x.root.Name(), filepath.FromSlash(f.Path)), x.date)
 }
 
 // dateFolders dates the folders when nothing is written into them any more.

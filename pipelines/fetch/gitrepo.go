@@ -53,15 +53,25 @@ func (e *Engine) pinRepo(ctx context.Context, p *pins.Pin) (*mirrorRepo, error) 
 // repoOf opens the repository of an address: that of the pin with this
 // upstream, else git/by-url/<host and path>.git in the cache.
 func (e *Engine) repoOf(ctx context.Context, address string) (*mirrorRepo, error) {
+	return e.openRepo(ctx, e.repoName(address), address)
+}
+
+func (e *Engine) repoName(address string) string {
 	if e.Set != nil {
 		for _, p := range e.Set.Pins {
 			if p.Upstream != "" && sameURL(p.Upstream, address) && commits(p) {
-				return e.openRepo(ctx, p.Name+".git", address)
+				return p.Name + ".git"
 			}
 		}
 	}
-	return e.openRepo(ctx, filepath.Join("by-url", repoFolder(address)), address)
+	return byURL(address)
 }
+
+// byURL names the repository of an address that is no pin's upstream.
+func byURL(address string) string { return filepath.Join("by-url", repoFolder(address)) }
+
+// historySuffix ends the name of a repository that has commits alone.
+const historySuffix = ".history.git"
 
 // repoFolder is a folder name that a person recognises and that is this
 // address's alone.

@@ -33,7 +33,10 @@ const huggingFaceHost = "huggingface.co"
 // every edit of a text; a revision whose files did not change is no bump.
 type huggingFaceKind struct{}
 
-var _ kind = huggingFaceKind{}
+var (
+	_ kind  = huggingFaceKind{}
+	_ samer = huggingFaceKind{}
+)
 
 func (k huggingFaceKind) newest(ctx context.Context, e *Engine, p *pins.Pin) (c *Candidate, err error) {
 	if err := e.online("its newest revision"); err != nil {
@@ -223,6 +226,40 @@ func (k huggingFaceKind) lock(ctx context.Context, e *Engine, p *pins.Pin, c *Ca
 		return unchanged(p), nil
 	}
 	return viaMirror(&pins.Lock{Commit: string(c.Commit), Date: c.Date, Files: files}, standsIn), nil
+}
+
+// same compares the list of files with the locked ones. Of a file whose sum the
+// list does not say, which are the small ones, the locked content is read.
+func (k huggingFaceKind) same(ctx context.Context, e *Engine, p *pins.Pin, c *Candidate) (bool, error) {
+	nodes, err := k.tree(ctx, e, p, c.Commit)
+	if err != nil || len(nodes) != len(p.Lock.Files) {
+		return false, err
+	}
+	locked := map[string]pins.File{}
+	for _, f := range p.Lock.Files {
+		locked[f.Name] = f
+	}
+	for _, n := range nodes {
+		f, ok := locked[n.Path]
+		if !ok || n.LFS != nil && (strings.TrimPrefix(n.LFS.OID, "sha256:") != f.SHA256 || n.LFS.Size != f.Size) || n.LFS == nil && n.Size != f.Size {
+			return false, nil
+		}
+		if n.LFS != nil {
+			continue
+		}
+		entry, _, err := e.file(ctx, k.download(f))
+		if err != nil {
+			return false, err
+		}
+		content, err := os.ReadFile(entry.Path)
+		if err != nil {
+			return false, err
+		}
+		if git.HashObject("blob", content) != git.ID(n.OID) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // gitBlob returns a hash that gives the id of a git blob of size bytes.

@@ -6,7 +6,6 @@ package fetch
 import (
 	"context"
 
-	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -24,7 +23,7 @@ func (manualKind) newest(_ context.Context, _ *Engine, p *pins.Pin) (c *Candidat
 	if l == nil {
 		return nil, verdict.Skippedf("it is moved by hand (%s) and has no lock yet: write one into its file", p.Track.Reason)
 	}
-	return &Candidate{Version: l.Version, Commit: git.ID(l.Commit), TagObject: git.ID(l.Tag), Digest: l.Digest, Date: l.Date, Files: l.Files}, nil
+	return lockedCandidate(l), nil
 }
 
 // lock verifies what the person wrote.

@@ -46,7 +46,29 @@ func (tagKind) newest(ctx context.Context, e *Engine, p *pins.Pin) (*Candidate, 
 	ref, _ := refs.Find("refs/tags/" + best)
 	c := tagged(ref)
 	c.StandsIn = place.StandsIn
+	c.behind = newerThan(schemes, p.Lock, tagNames(refs))
 	return c, nil
+}
+
+// newerThan counts the versions that are newer than the locked one, and 0 where
+// that has no place among them.
+func newerThan(schemes *pins.Schemes, l *pins.Lock, tags []string) (n int) {
+	if l == nil {
+		return 0
+	}
+	locked, err := schemes.Parse(l.Version)
+	if err != nil {
+		return 0
+	}
+	seen := map[string]bool{}
+	for _, tag := range tags {
+		v, err := schemes.Parse(tag)
+		if err == nil && !schemes.Ignored(tag) && schemes.Admits(v) && v.Compare(locked) > 0 && !seen[v.Canonical()] {
+			seen[v.Canonical()] = true
+			n++
+		}
+	}
+	return n
 }
 
 // find takes a tag, or a full commit, which gets the tag that is at it.

@@ -19,7 +19,8 @@ type round struct {
 	members map[string]bool
 	found   map[string]*once[*Candidate] // by pin
 	heads   map[string]*once[git.ID]     // by address and branch
-	forced  map[string]git.ID            // by address: the commit that a person named
+	forced  map[string]git.ID            // by address: the commit that was named instead of a branch's
+	wanted  map[string]Wanted            // by pin: what is taken instead of the newest
 }
 
 type once[T any] struct {
@@ -37,7 +38,7 @@ func (o *once[T]) do(f func() (T, error)) (T, error) {
 // resolved.
 func (e *Engine) newRound(members ...*pins.Pin) *Engine {
 	in := *e
-	in.round = &round{members: map[string]bool{}, found: map[string]*once[*Candidate]{}, heads: map[string]*once[git.ID]{}, forced: map[string]git.ID{}}
+	in.round = &round{members: map[string]bool{}, found: map[string]*once[*Candidate]{}, heads: map[string]*once[git.ID]{}, forced: map[string]git.ID{}, wanted: map[string]Wanted{}}
 	for _, p := range members {
 		in.round.members[p.Name] = true
 	}
@@ -54,13 +55,32 @@ func one[T any](mu *sync.Mutex, all map[string]*once[T], key string) *once[T] {
 	return all[key]
 }
 
-// newest resolves a pin, once a round.
+// newest resolves a pin, once a round: to its newest version, or to the earlier
+// one that is wanted in this round.
 func (e *Engine) newest(ctx context.Context, p *pins.Pin) (*Candidate, error) {
-	ask := func() (*Candidate, error) { return kindOf(p).newest(ctx, e, p) }
+	ask := func() (c *Candidate, err error) {
+		err = e.mending(ctx, func() error {
+			if w, earlier := e.wanted(p.Name); earlier {
+				c, err = e.earlier(ctx, p, w)
+			} else {
+				c, err = kindOf(p).newest(ctx, e, p)
+			}
+			return err
+		})
+		return c, err
+	}
 	if e.round == nil {
 		return ask()
 	}
 	return one(&e.round.mu, e.round.found, p.Name).do(ask)
+}
+
+// wanted returns the earlier version of a pin that is taken in this round.
+func (e *Engine) wanted(pin string) (w Wanted, ok bool) {
+	if e.round != nil {
+		w, ok = e.round.wanted[pin]
+	}
+	return w, ok
 }
 
 // settle makes c what the pin is in this round.
@@ -68,16 +88,23 @@ func (r *round) settle(p *pins.Pin, c *Candidate) {
 	one(&r.mu, r.found, p.Name).do(func() (*Candidate, error) { return c, nil })
 }
 
-// head returns the commit of a branch, asked for once a round.
+// head returns the commit of a branch, or the one that was named in its place.
 func (e *Engine) head(ctx context.Context, address, branch string) (git.ID, error) {
+	if e.round != nil {
+		e.round.mu.Lock()
+		id, forced := e.round.forced[plainURL(address)]
+		e.round.mu.Unlock()
+		if forced {
+			return id, nil
+		}
+	}
+	return e.tip(ctx, address, branch)
+}
+
+// tip returns the commit of a branch, asked for once a round.
+func (e *Engine) tip(ctx context.Context, address, branch string) (git.ID, error) {
 	if e.round == nil {
 		return e.askHead(ctx, address, branch)
-	}
-	e.round.mu.Lock()
-	id, forced := e.round.forced[plainURL(address)]
-	e.round.mu.Unlock()
-	if forced {
-		return id, nil
 	}
 	return one(&e.round.mu, e.round.heads, address+" "+branch).do(func() (git.ID, error) { return e.askHead(ctx, address, branch) })
 }

@@ -78,7 +78,12 @@ func (e *Engine) target(ctx context.Context, p *pins.Pin, o UpdateOptions) (*Tar
 	if c, err = in.newest(ctx, p); err != nil {
 		return nil, wrap(p, err)
 	}
-	return &Target{Pin: p, Commit: c.Commit, Version: c.Version, Notes: c.Notes, in: in, c: c, o: o}, nil
+	return in.targetAt(p, c, o), nil
+}
+
+// targetAt is the target that a candidate is, in the moment of e.
+func (e *Engine) targetAt(p *pins.Pin, c *Candidate, o UpdateOptions) *Target {
+	return &Target{Pin: p, Commit: c.Commit, Version: c.Version, Notes: c.Notes, in: e, c: c, o: o}
 }
 
 // History brings the commits behind a target, and behind the pin's base, here
@@ -104,19 +109,21 @@ func (t *Target) History(ctx context.Context, base git.ID) (*git.Repo, error) {
 	return r.Repo, wrap(t.Pin, err)
 }
 
-// EnsureFiles brings files of a pin's upstream here by the ids of their blobs,
-// all in one batch. One that the upstream lacks is an error with its path.
-func (e *Engine) EnsureFiles(ctx context.Context, pin string, files []git.Entry) error {
-	p, err := e.Set.Named(pin)
-	if err != nil || len(files) == 0 {
-		return err
+// EnsureFiles brings files of the target's upstream here by the ids of their
+// blobs, all in one batch. One that the upstream lacks is an error with its path.
+// A submodule may be at another address than before; it is asked there.
+func (t *Target) EnsureFiles(ctx context.Context, files []git.Entry) error {
+	if len(files) == 0 {
+		return nil
 	}
-	r, err := e.pinRepo(ctx, p)
+	p := *t.Pin
+	p.Upstream = t.in.address(t.Pin, t.c.Via)
+	r, err := t.in.pinRepo(ctx, &p)
 	if err != nil {
-		return wrap(p, err)
+		return wrap(t.Pin, err)
 	}
 	defer r.Close()
-	return wrap(p, e.blobs(ctx, r, wish{name: p.Name, exclude: excluded(p)}, files))
+	return wrap(t.Pin, t.in.blobs(ctx, r, wish{name: p.Name, exclude: excluded(&p)}, files))
 }
 
 // Lock brings the content of the target into the store, with submodules and

@@ -54,7 +54,7 @@ func TestTargetIsLockedWithoutWriting(t *testing.T) {
 		}
 		files = append(files, git.Entry{Mode: git.ModeFile, Path: "f", ID: id})
 	}
-	if err := w.e.EnsureFiles(t.Context(), "demo", files); err != nil {
+	if err := target.EnsureFiles(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
 	if missing, err := repo.Missing(t.Context(), []git.ID{files[0].ID, files[1].ID}); err != nil || len(missing) > 0 {
@@ -63,7 +63,7 @@ func TestTargetIsLockedWithoutWriting(t *testing.T) {
 	// A blob that the upstream has not is an error with its path.
 	gone := git.Entry{Mode: git.ModeFile, Path: "some/file", ID: git.HashObject("blob", []byte("nowhere"))}
 	var lack *Lacking
-	if err := w.e.EnsureFiles(t.Context(), "demo", []git.Entry{gone}); !errors.As(err, &lack) || lack.Blobs[0].Path != "some/file" {
+	if err := target.EnsureFiles(t.Context(), []git.Entry{gone}); !errors.As(err, &lack) || lack.Blobs[0].Path != "some/file" {
 		t.Errorf("got %v", err)
 	}
 	lock, err := target.Lock(t.Context())

@@ -137,21 +137,14 @@ func (e *Engine) bound(p *pins.Pin) []*pins.Pin {
 
 // updateSet moves pins that belong together, or none of them.
 func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin, o UpdateOptions) []Updated {
-	in := e.newRound(set...)
+	r := e.begin(set)
+	in := r.in
 	rows := make([]Updated, len(set))
-	candidates := make([]*Candidate, len(set))
-	each := func(work func(i int, p *pins.Pin, row *Updated) error) bool {
-		group := errgroup.Group{}
-		group.SetLimit(e.contentJobs())
-		for i, p := range set {
-			group.Go(func() error {
-				if rows[i].Verdict == "" || rows[i].Verdict == verdict.Pass {
-					rows[i].fail(in.mending(ctx, func() error { return work(i, p, &rows[i]) }))
-				}
-				return nil
-			})
+	each := func(work func(m *Resolved, row *Updated) error) bool {
+		r.each(ctx, func(i int, m *Resolved) error { return work(m, &rows[i]) })
+		for i, m := range r.Members {
+			rows[i].fail(m.Err)
 		}
-		group.Wait()
 		return !slices.ContainsFunc(rows, func(r Updated) bool { return r.Verdict != verdict.Pass && r.Verdict != verdict.Skipped })
 	}
 	for i, p := range set {
@@ -162,16 +155,16 @@ func (e *Engine) updateSet(ctx context.Context, set []*pins.Pin, named *pins.Pin
 	}
 	if named != nil { // first: the others are read from it
 		c, err := in.find(ctx, named, o.To)
-		rows[0].fail(err)
-		if err == nil {
+		if r.Members[0].Err = err; err == nil {
 			in.round.settle(named, c)
 		}
 	}
-	ok := each(func(i int, p *pins.Pin, row *Updated) (err error) {
-		candidates[i], err = in.resolve(ctx, p, named, o)
+	ok := each(func(m *Resolved, _ *Updated) error {
+		c, err := in.resolve(ctx, m.Pin, named, o)
+		m.take(c)
 		return err
-	}) && each(func(i int, p *pins.Pin, row *Updated) error {
-		c := candidates[i]
+	}) && each(func(m *Resolved, row *Updated) error {
+		p, c := m.Pin, m.c
 		row.To, row.Version, row.Notes = c.id(), c.Version, c.Notes
 		if current(p, c) {
 			row.lock = p.Lock

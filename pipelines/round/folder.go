@@ -10,8 +10,8 @@ import "path/filepath"
 //
 //	round.json       the round
 //	receipts.json    []fetch.Archived: where each locked commit is kept
-//	cache/           repositories and what else package fetch keeps, as in its own cache
-//	store/           the sources, inputs and toolchains, a store as package store has it
+//	cache/           repositories as package fetch keeps them, and Go modules; its store is a link to
+//	store/           the sources, inputs, toolchains and built components, as package store has them
 //	verdicts.json    []gate.Result, written by the gates
 //	logs/NAME.txt    what gate NAME printed
 //	split.json       names of the pins that stay, where only half of the round goes on

@@ -3,7 +3,7 @@
 
 //go:build unix
 
-package fetch
+package linktree
 
 import (
 	"time"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dateLink sets the date of a symbolic link itself.
-func dateLink(path string, date time.Time) error {
+// DateLink sets the date of a symbolic link itself.
+func DateLink(path string, date time.Time) error {
 	t := unix.NsecToTimespec(date.UnixNano())
 	return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{t, t}, unix.AT_SYMLINK_NOFOLLOW)
 }
