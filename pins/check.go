@@ -44,6 +44,7 @@ func (p *Pin) check() Errors {
 		c.match("stack", p.Stack, nameRE, "a name of small letters, digits and hyphens")
 	}
 	c.track(p)
+	c.signers(p)
 	c.excludes(p)
 	if h := p.Hold; h != nil {
 		c.hold(h)

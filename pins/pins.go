@@ -22,6 +22,7 @@ type Pin struct {
 	Copyright []string  `yaml:"copyright" json:"copyright,omitempty"`
 	Use       Use       `yaml:"use" json:"use"`
 	Track     Track     `yaml:"track" json:"track"`
+	Keys      []Key     `yaml:"keys" json:"keys,omitempty"`       // what the upstream signs with; none: nobody looks
 	Stack     string    `yaml:"stack" json:"stack,omitempty"`     // name of our patches on it
 	Exclude   []Exclude `yaml:"exclude" json:"exclude,omitempty"` // blobs that a mirror may lack
 	Hold      *Hold     `yaml:"hold" json:"hold,omitempty"`
