@@ -48,6 +48,19 @@ func (l *Locked) Source(ctx context.Context, name string) (string, error) {
 	if err := undeclared.Err(); err != nil {
 		return "", verdict.Failf("pin %s: %w", name, err)
 	}
+	return l.Tree(ctx, name)
+}
+
+// Tree is Source for who only reads it: what the build files would download
+// does not matter.
+func (l *Locked) Tree(ctx context.Context, name string) (string, error) {
+	p, err := verified(l.Engine.Set, name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := l.Engine.Content(ctx, p); err != nil {
+		return "", err
+	}
 	key, err := store.KeyOf(sourceSum(p))
 	if err != nil {
 		return "", err

@@ -5,6 +5,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -115,6 +116,7 @@ type Made struct {
 	*Built
 	Name    string          `json:"name"`
 	View    string          `json:"view,omitempty"` // the folder, or the archive of the program 1bit
+	Log     string          `json:"log,omitempty"`  // the file with all that its steps printed, where some ran
 	Verdict verdict.Verdict `json:"verdict"`
 	Why     string          `json:"why,omitempty"`
 }
@@ -180,11 +182,16 @@ func (w *Workshop) one(ctx context.Context, b *Builder, c *PlannedComponent, mad
 	}
 	if err == nil {
 		made[c.Name] = m.Built
+		m.Log = filepath.Join(filepath.Dir(m.Built.Path), "log.txt")
 		m.View = filepath.Join(w.options.Out, c.Name)
 		err = w.show(m.Built, m.View)
 	}
 	if err != nil {
 		m.Verdict, m.Why = verdict.Of(err), err.Error()
+		var step *StepError
+		if errors.As(err, &step) {
+			m.Log = step.Log
+		}
 		// Nothing was tried where an input is not there to be had.
 		if c.err != nil && (c.Recipe.Unavailable != "" || m.Verdict == verdict.Fail) {
 			m.Verdict = verdict.Skipped
