@@ -33,6 +33,11 @@ func (sources) lock(ctx context.Context, e *Engine, p *pins.Pin, c *Candidate) (
 	if err := s.keep(ctx, p); err != nil {
 		return nil, err
 	}
+	if len(p.Keys) > 0 && c.TagObject != "" {
+		if err := e.keepTag(ctx, &q, c); err != nil {
+			return nil, err
+		}
+	}
 	l := &pins.Lock{
 		Version: c.Version, Tag: string(c.TagObject), Commit: string(c.Commit), Tree: string(s.info.Tree), Sum: s.sum,
 		Date: s.info.Committer.When.UTC(), Via: c.Via,
