@@ -13,15 +13,6 @@ import (
 	"github.com/1bit-MONSTER/engine/pins"
 )
 
-// Follows returns nil when a lock may come after the pin's present one: where
-// it is a successor, by versions, by history, or for a gitlink by the history
-// of its integration repository. *Moved and *WrongWay say that it is none; what
-// a person accepted is not looked at. Offline, the histories must be here.
-func (e *Engine) Follows(ctx context.Context, p *pins.Pin, to *pins.Lock) error {
-	c := &Candidate{Version: to.Version, Commit: git.ID(to.Commit), Digest: to.Digest, TagObject: git.ID(to.Tag), Via: to.Via}
-	return wrap(p, e.mending(ctx, func() error { return e.direction(ctx, p, c) }))
-}
-
 // Reachable returns nil when what is locked is where the pin's track says: a
 // commit on its branch, at its tag, or in the tree of the integration
 // repository's commit that it was read from, at an allowed address. The

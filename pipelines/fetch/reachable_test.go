@@ -40,17 +40,17 @@ func TestReachableBranchAndDirection(t *testing.T) {
 	older := *p.Lock
 	older.Commit = string(first)
 	var wrong *WrongWay
-	if err := w.e.Follows(ctx, p, &older); !errors.As(err, &wrong) || wrong.Direction != DirectionBackwards {
+	if err := w.e.Successor(ctx, p, &older); !errors.As(err, &wrong) || wrong.Direction != DirectionBackwards {
 		t.Errorf("an older commit: %v", err)
 	}
 	third := up.Commit("main", "three", gittest.Files{"a": "3"})
 	newer := *p.Lock
 	newer.Commit = string(third)
-	wantsError(t, "a newer commit", w.e.Follows(ctx, p, &newer), verdict.Pass, "")
+	wantsError(t, "a newer commit", w.e.Successor(ctx, p, &newer), verdict.Pass, "")
 	aside := up.Commit("side", "aside", gittest.Files{"a": "x"}, gittest.Onto(first))
 	sideways := *p.Lock
 	sideways.Commit = string(aside)
-	wantsError(t, "a commit aside", w.e.Follows(ctx, p, &sideways), verdict.Held, "the history does not contain")
+	wantsError(t, "a commit aside", w.e.Successor(ctx, p, &sideways), verdict.Held, "the history does not contain")
 
 	// https://github.com/angr/pyvex/issues/396
 	up.Move("main", aside)
@@ -63,10 +63,10 @@ func TestReachableBranchAndDirection(t *testing.T) {
 	if asked {
 		t.Error("somebody was asked offline")
 	}
-	wantsError(t, "offline, the history is here", w.e.Follows(ctx, p, &sideways), verdict.Held, "")
+	wantsError(t, "offline, the history is here", w.e.Successor(ctx, p, &sideways), verdict.Held, "")
 	unknown := *p.Lock
 	unknown.Commit = string(id(7))
-	wantsError(t, "offline, not here", w.e.Follows(ctx, p, &unknown), verdict.Infra, "--offline")
+	wantsError(t, "offline, not here", w.e.Successor(ctx, p, &unknown), verdict.Infra, "--offline")
 }
 
 func TestReachableTag(t *testing.T) {
