@@ -48,6 +48,7 @@ var known = map[string]part{
 	"ninja":              {programs: []string{"ninja"}, version: dashes, debian: "ninja-build"},
 	"node":               {programs: []string{"node", "nodejs"}, version: dashes, debian: "nodejs"},
 	"npm":                {programs: []string{"npm"}, version: dashes, debian: "npm"},
+	"ssh-keygen":         {programs: []string{"ssh-keygen"}, debian: "openssh-client"}, // it does not say its version
 	"qemu-system-x86_64": {programs: []string{"qemu-system-x86_64"}, version: dashes, debian: "qemu-system-x86"},
 }
 
