@@ -27,6 +27,9 @@ type Gate struct {
 	// Run looks at the subject. What it returns has neither gate, time nor log
 	// set; those are for Run's caller.
 	Run func(ctx context.Context, s *Subject) Result
+
+	patched bool // it reads sources with our patches, so every stack must apply
+	costly  bool // it waits for the others, and is not run where one of them stops the round
 }
 
 // A Result is what one gate found.
@@ -67,4 +70,6 @@ type Subject struct {
 	Workshop func() (*build.Workshop, error)
 	Now      time.Time
 	Log      io.Writer // what the gate prints; becomes its log file
+
+	logs string // folder for further logs; empty: there is none
 }
