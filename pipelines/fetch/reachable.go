@@ -5,7 +5,6 @@ package fetch
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
@@ -40,9 +39,9 @@ func (e *Engine) reachable(ctx context.Context, p *pins.Pin) (asked bool, err er
 	}
 	switch {
 	case p.Track.Kind == pins.GitBranch:
-		return true, e.onBranch(ctx, ancestry{pin: p, address: p.Upstream, old: git.ID(l.Commit)}, p.Track.Branch)
+		return true, e.onBranch(ctx, ancestry{pin: p, address: p.Upstream}, p.Track.Branch, git.ID(l.Commit))
 	case p.Track.Kind == pins.Gitlink && p.Track.OfPin() == "":
-		return true, e.onBranch(ctx, ancestry{address: p.Track.Of, old: git.ID(l.Via.Commit)}, p.Track.Branch)
+		return true, e.onBranch(ctx, ancestry{address: p.Track.Of}, p.Track.Branch, git.ID(l.Via.Commit))
 	case p.Track.Kind == pins.Gitlink:
 		return true, nil // the other pin is looked at by itself
 	case l.Version == "":
@@ -60,21 +59,6 @@ func (e *Engine) reachable(ctx context.Context, p *pins.Pin) (asked bool, err er
 		return true, &Moved{Tag: l.Version, Old: git.ID(l.Commit), New: ref.Commit()}
 	}
 	return true, nil
-}
-
-// onBranch asks for the tip of a branch and looks whether a.old is in its
-// history.
-func (e *Engine) onBranch(ctx context.Context, a ancestry, branch string) error {
-	var err error
-	if a.new, err = e.askHead(ctx, a.address, branch); err != nil || a.new == a.old {
-		return err
-	}
-	err = e.byHistory(ctx, a)
-	var wrong *WrongWay
-	if errors.As(err, &wrong) {
-		return verdict.Heldf("%s is not on the branch %s of %s, whose tip is %s: a clone of that branch does not have it, and nobody else may keep it", a.old.Short(), shown(branch), a.address, a.new.Short())
-	}
-	return err
 }
 
 // namesChild looks whether the commit that a gitlink was read from has it, and
