@@ -21,7 +21,7 @@ import (
 func All() []Gate {
 	return []Gate{
 		pinRules(), archived(), stacked(), signed(), submoduled(), licensed(), sized(),
-		downloaded(), contracted(), built(),
+		downloaded(), contracted(), built(), evidenced(),
 	}
 }
 
