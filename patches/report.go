@@ -4,6 +4,7 @@
 package patches
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,15 +14,33 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
-const (
-	mostReported  = 200 // patches in the table of a report
-	mostDiffLines = 400 // lines of the range-diff
-)
+// A ReportSize bounds a report. A field that is zero has its default.
+type ReportSize struct {
+	Patches int // rows of the table; default 200
+	Details int // lines of each text that explains a patch; default 80, below 0 none
+	Diff    int // lines of the range-diff; default 400, below 0 none
+}
+
+func (s ReportSize) orDefault() ReportSize {
+	return ReportSize{cmp.Or(s.Patches, 200), cmp.Or(s.Details, 80), cmp.Or(s.Diff, 400)}
+}
 
 // Report writes a result as Markdown for a pull request: the verdicts, what is
 // behind each that needs a look, and the range-diff of the stack. Everything
 // that upstream wrote is inert in it.
 func (x *Session) Report(ctx context.Context, r *Result) (string, error) {
+	diff, err := x.RangeDiff(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return r.Markdown(diff, ReportSize{}), nil
+}
+
+// Markdown is what Session.Report writes, for a result that may have been
+// written down meanwhile, also by somebody who is not trusted: every text in it
+// and in diff is made inert here. diff is of Session.RangeDiff; it may be empty.
+func (r *Result) Markdown(diff string, size ReportSize) string {
+	size = size.orDefault()
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Stack %s: %s\n\n", inert.Markdown(r.Stack, 80), r.Verdict())
 	fmt.Fprintf(&b, "From %s to %s. %s.\n\n", inert.Code(r.OldBase.Short(), 12), inert.Code(r.NewBase.Short(), 12), r.summary())
@@ -34,25 +53,21 @@ func (x *Session) Report(ctx context.Context, r *Result) (string, error) {
 	}
 	b.WriteString("| patch | verdict | behind it |\n|---|---|---|\n")
 	for i, p := range r.Patches {
-		if i == mostReported {
+		if i == size.Patches {
 			fmt.Fprintf(&b, "| … | | %d more |\n", len(r.Patches)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", inert.Code(p.File, 80), p.word(), p.behind())
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", inert.Code(p.File, 80), inert.Markdown(p.word(), 60), p.behind())
 	}
 	for _, p := range r.Patches {
-		p.details(&b)
+		p.details(&b, size.Details)
 	}
-	diff, err := x.rangeDiff(ctx, r)
-	if err != nil {
-		return "", err
-	}
-	if diff != "" {
+	if diff != "" && size.Diff > 0 {
 		b.WriteString("\n<details><summary>Range-diff of the stack</summary>\n\n")
-		b.WriteString(inert.Block(diff, mostDiffLines, 160))
+		b.WriteString(inert.Block(diff, size.Diff, 160))
 		b.WriteString("\n</details>\n")
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // summary counts the outcomes in a sentence's order.
@@ -105,17 +120,17 @@ func (p *PatchResult) behind() string {
 func (u *UpstreamCommit) markdown() string {
 	s := fmt.Sprintf("%s %s (%s, %s", inert.Code(u.ID.Short(), 12), inert.Markdown(u.Subject, 100), inert.Markdown(u.Author, 40), u.Date.Format(time.DateOnly))
 	if u.PullRequest != "" {
-		s += ", pull request " + u.PullRequest
+		s += ", pull request " + inert.Markdown(u.PullRequest, 20)
 	}
 	return s + ")"
 }
 
 // details has what a person needs to settle one patch.
-func (p *PatchResult) details(b *strings.Builder) {
+func (p *PatchResult) details(b *strings.Builder, lines int) {
 	if p.Hunks == "" && p.SideBySide == "" && len(p.Duplicates) == 0 && len(p.Misplaced) == 0 && len(p.Lost) == 0 && (p.Guilty == nil || p.Guilty.Commit != nil) {
 		return
 	}
-	fmt.Fprintf(b, "\n### %s: %s\n\n", inert.Markdown(p.File, 80), p.word())
+	fmt.Fprintf(b, "\n### %s: %s\n\n", inert.Markdown(p.File, 80), inert.Markdown(p.word(), 60))
 	for _, f := range p.Files {
 		fmt.Fprintf(b, "- in conflict: %s\n", inert.Code(f, 160))
 	}
@@ -127,7 +142,7 @@ func (p *PatchResult) details(b *strings.Builder) {
 		}
 	}
 	for _, s := range p.Settlements {
-		fmt.Fprintf(b, "- settled by %s (%s): %s\n", s.By, inert.Code(s.Detail, 120), inert.Code(s.Path, 160))
+		fmt.Fprintf(b, "- settled by %s (%s): %s\n", inert.Markdown(s.By, 20), inert.Code(s.Detail, 120), inert.Code(s.Path, 160))
 	}
 	for _, m := range p.Misplaced {
 		fmt.Fprintf(b, "- %s line %d: was in %s, came to be in %s\n", inert.Code(m.Path, 160), m.Line, orTopCode(m.Before), orTopCode(m.After))
@@ -147,8 +162,8 @@ func (p *PatchResult) details(b *strings.Builder) {
 		fmt.Fprintf(b, "- lost: %s of %s line %d\n", inert.Code(l.Text, 100), inert.Code(l.Path, 160), l.Line)
 	}
 	for _, text := range []string{p.Hunks, p.SideBySide} {
-		if text != "" {
-			b.WriteString("\n" + inert.Block(text, 80, 160))
+		if text != "" && lines > 0 {
+			b.WriteString("\n" + inert.Block(text, lines, 160))
 		}
 	}
 }
@@ -160,8 +175,9 @@ func orTopCode(heading string) string {
 	return inert.Code(heading, 120)
 }
 
-// rangeDiff compares the old stack with the new one.
-func (x *Session) rangeDiff(ctx context.Context, r *Result) (string, error) {
+// RangeDiff compares the old stack with the new one, as git range-diff does. It
+// is empty where there is nothing to compare.
+func (x *Session) RangeDiff(ctx context.Context, r *Result) (string, error) {
 	if len(x.Commits.Patches) == 0 {
 		return "", nil
 	}
