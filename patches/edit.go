@@ -42,7 +42,7 @@ func (r *Repository) Edit(ctx context.Context, name, dir string, source Source) 
 	a.Dir, err = newFolder(dir, func(fresh string) error {
 		repo, err := git.Init(ctx, filepath.Join(fresh, ".git"))
 		if err == nil {
-			err = borrow(ctx, repo.Dir(), from)
+			err = repo.Borrow(ctx, from)
 		}
 		if err != nil {
 			return err

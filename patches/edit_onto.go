@@ -60,7 +60,7 @@ func (x *Session) EditOnto(ctx context.Context, r *Result, revision, dir string)
 	a.Dir, err = newFolder(dir, func(fresh string) error {
 		repo, err := git.Init(ctx, filepath.Join(fresh, ".git"))
 		if err == nil {
-			err = borrow(ctx, repo.Dir(), x.repo)
+			err = repo.Borrow(ctx, x.repo)
 		}
 		if err == nil {
 			err = repo.Fetch(ctx, git.Remote{URL: scratch.Dir(), Allow: []string{"file"}}, git.FetchSpec{Refs: refs})

@@ -52,7 +52,7 @@ func newScratch(ctx context.Context, source *git.Repo) (_ *scratch, err error) {
 	if s.Repo, err = git.Init(ctx, filepath.Join(s.dir, "repo.git")); err != nil {
 		return nil, err
 	}
-	if err := borrow(ctx, s.Dir(), source); err != nil {
+	if err := s.Borrow(ctx, source); err != nil {
 		return nil, err
 	}
 	info := filepath.Join(s.Dir(), "info")

@@ -192,7 +192,7 @@ func (x *Session) learn(ctx context.Context, repo *git.Repo, base, settled, tip 
 			break
 		}
 	}
-	if err := borrow(ctx, x.Engine.s.Dir(), x.repo, repo); err != nil {
+	if err := x.Engine.s.Borrow(ctx, x.repo, repo); err != nil {
 		return nil, err
 	}
 	if err := x.Engine.reopen(ctx); err != nil {

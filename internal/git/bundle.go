@@ -14,6 +14,12 @@ import (
 // CreateBundle writes refs and everything they need into one file. In a
 // repository without all blobs it is an error, not a bundle with holes.
 func (r *Repo) CreateBundle(ctx context.Context, file string, refs ...string) error {
+	return r.CreateBundleOn(ctx, file, "", refs...)
+}
+
+// CreateBundleOn is CreateBundle for somebody who has base already: what base
+// and its history hold is left out. The same objects give the same bytes.
+func (r *Repo) CreateBundleOn(ctx context.Context, file string, base ID, refs ...string) error {
 	if len(refs) == 0 {
 		return errors.New("bundle: no ref was named")
 	}
@@ -22,12 +28,20 @@ func (r *Repo) CreateBundle(ctx context.Context, file string, refs ...string) er
 			return err
 		}
 	}
+	list := strings.Join(refs, "\n") + "\n"
+	if base != "" {
+		if err := check(base); err != nil {
+			return err
+		}
+		list += "^" + string(base) + "\n"
+	}
 	file, err := filepath.Abs(file)
 	if err != nil {
 		return err
 	}
-	c := r.Command("bundle", "create", "--quiet", file, "--stdin")
-	c.Stdin = strings.NewReader(strings.Join(refs, "\n") + "\n")
+	// Which deltas several threads find is a matter of luck.
+	c := command(r.dir, []string{"pack.threads=1"}, nil, []string{"bundle", "create", "--quiet", file, "--stdin"})
+	c.Stdin = strings.NewReader(list)
 	if _, err := output(ctx, c); err != nil {
 		return fmt.Errorf("write the bundle %s: %w", file, err)
 	}

@@ -308,3 +308,66 @@ func TestBundle(t *testing.T) {
 		t.Error("nonsense was accepted")
 	}
 }
+
+func TestBundleOnABase(t *testing.T) {
+	t.Parallel()
+	r, ids := history(t, 3)
+	base, tip := ids[1], ids[2]
+	read := func(name string) []byte {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), name)
+		if err := r.CreateBundleOn(t.Context(), file, base, "refs/heads/main"); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	data := read("a.bundle")
+	if string(data) != string(read("b.bundle")) {
+		t.Error("two bundles of the same differ")
+	}
+	b, err := git.ReadBundle(strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(b.Needs, []git.ID{base}) || len(b.Refs) != 1 || b.Refs[0] != (git.Ref{Name: "refs/heads/main", ID: tip}) {
+		t.Errorf("%+v", b)
+	}
+	dst, err := git.Init(t.Context(), t.TempDir()+"/dst.git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack, err := git.ReadBundle(strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dst.AddPack(t.Context(), pack.Pack, 1<<20); err == nil {
+		t.Error("a pack was stored whose objects name others that are not there")
+	}
+	if err := dst.Borrow(t.Context(), r.Repo); err != nil {
+		t.Fatal(err)
+	}
+	if err := dst.AddPack(t.Context(), b.Pack, 1<<20); err != nil {
+		t.Error(err)
+	}
+	if _, err := dst.CommitInfo(t.Context(), string(tip)); err != nil {
+		t.Error(err)
+	}
+	again, _ := git.ReadBundle(strings.NewReader(string(data)))
+	if err := dst.AddPack(t.Context(), again.Pack, 20); err == nil {
+		t.Error("a pack of more bytes than allowed was stored")
+	}
+	for name, text := range map[string]string{
+		"empty": "", "another file": "PACK\n", "version 3": "# v3 git bundle\n@object-format=sha1\n\n",
+		"cut off": "# v2 git bundle\n-" + string(base) + "\n", "no id": "# v2 git bundle\nHEAD refs/heads/main\n\n",
+		"no ref": "# v2 git bundle\n" + string(base) + " ../x\n\n", "a long line": "# v2 git bundle\n-" + strings.Repeat("a", 9000) + "\n\n",
+		"many lines": "# v2 git bundle\n" + strings.Repeat("-"+string(base)+" x\n", 200) + "\n",
+	} {
+		if _, err := git.ReadBundle(strings.NewReader(text)); err == nil {
+			t.Errorf("%s: it was read", name)
+		}
+	}
+}
