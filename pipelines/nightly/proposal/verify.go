@@ -58,15 +58,7 @@ func Verify(ctx context.Context, o VerifyOptions) (*Verified, error) {
 	if v.Round, err = in.round(o.Digest); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "dist-verify-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	x := &verifier{round: v.Round, repo: o.Repo, baseDir: filepath.Join(dir, "base"), nextDir: filepath.Join(dir, "next")}
-	if err := x.readBase(ctx); err != nil {
-		return nil, err
-	}
+	// What needs no git comes first.
 	if v.Results, err = in.verdicts(o.Gates); err != nil {
 		return nil, err
 	}
@@ -79,6 +71,15 @@ func Verify(ctx context.Context, o VerifyOptions) (*Verified, error) {
 		return nil, err
 	}
 	if err := sameProposal(p, data, v, o.Digest); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "dist-verify-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	x := &verifier{round: v.Round, repo: o.Repo, baseDir: filepath.Join(dir, "base"), nextDir: filepath.Join(dir, "next")}
+	if err := x.readBase(ctx); err != nil {
 		return nil, err
 	}
 	v.Body = p.body(&Account{Round: v.Round, Base: x.base, Report: p.Report, Results: v.Results, Decision: p.Decision})
