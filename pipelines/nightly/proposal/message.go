@@ -69,8 +69,9 @@ func versionLine(v round.Version) string {
 var (
 	plainVersion = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 	// What a host or a program could take for more than a name, in any case:
-	// references to issues and advisories, words that close an issue, addresses.
-	meaning = regexp.MustCompile(`(?i)(^|[^a-z])(gh|ghsa|cve)-|(clos|fix|resolv|merge|revert|skip|\[)|(^|[^a-z])ci([^a-z]|$)|www\.|\.\.|\.lock$|^refs?$|^head$`)
+	// a commit, references to issues and advisories, words that close an issue,
+	// addresses.
+	meaning = regexp.MustCompile(`(?i)^[0-9a-f]{12,}$|(^|[^a-z])(gh|ghsa|cve)-|(clos|fix|resolv|merge|revert|skip|\[)|(^|[^a-z])ci([^a-z]|$)|www\.|\.\.|\.lock$|^refs?$|^head$`)
 	digest  = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
