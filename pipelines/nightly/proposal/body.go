@@ -18,7 +18,7 @@ import (
 // pins may be somebody else's words: it is made inert when it is shown.
 type Account struct {
 	Round    *round.Round
-	Base     *pins.Set // as on main, at Round.Base
+	Base     *pins.Set // as on main, at Round.Base; nil where it could not be read
 	Report   *Report   // nil where it did not come so far
 	Results  []gate.Result
 	Decision Decision
@@ -134,7 +134,7 @@ func (a *Account) table() string {
 			continue
 		}
 		link := ""
-		if p := a.Base.Pin(m.Pin); p != nil {
+		if p := a.pin(m.Pin); p != nil {
 			if address := compareLink(p.Upstream, m.From.ID, m.To.ID); address != "" {
 				link = "[compare](" + address + ")"
 			}
@@ -161,4 +161,11 @@ func (a *Account) notes() string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+func (a *Account) pin(name string) *pins.Pin {
+	if a.Base == nil {
+		return nil
+	}
+	return a.Base.Pin(name)
 }

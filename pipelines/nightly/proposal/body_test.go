@@ -55,6 +55,7 @@ func inertBody(t *testing.T, what, body string) {
 
 // A hostile upstream, in every place that it can write to.
 func TestHostileTextInABody(t *testing.T) {
+	t.Parallel()
 	from, to := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
 	for _, text := range hostile {
 		a := &Account{
@@ -89,6 +90,7 @@ func TestHostileTextInABody(t *testing.T) {
 var plainMessage = regexp.MustCompile(`^Bump [a-z0-9 :,.+-]+\n\n([a-z0-9-]+: [A-Za-z0-9._+-]+( \([0-9a-f]{12}\))? -> [A-Za-z0-9._+-]+( \([0-9a-f]{12}\))?\n)+\nRound: [0-9a-f]{16}\n$`)
 
 func TestVersionNames(t *testing.T) {
+	t.Parallel()
 	id := strings.Repeat("a1", 20)
 	for name, want := range map[string]string{
 		"b10573": "b10573", "v0.5.0": "v0.5.0", "v1.0-rc.1+x_y": "v1.0-rc.1+x_y", "2026.11": "2026.11", strings.Repeat("z", 64): strings.Repeat("z", 64),
@@ -111,6 +113,7 @@ func TestVersionNames(t *testing.T) {
 }
 
 func TestCompareLink(t *testing.T) {
+	t.Parallel()
 	a, b := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
 	want := "https://github.com/o/r.x/compare/" + a + "..." + b
 	for upstream, want := range map[string]string{
@@ -132,6 +135,7 @@ func TestCompareLink(t *testing.T) {
 
 // What is too long is cut, and said; what decides stays.
 func TestALongBody(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var commits []UpstreamCommit
 	for i := range mostCommits {
@@ -163,6 +167,7 @@ func TestALongBody(t *testing.T) {
 // Tags, subjects and paths of a real repository, report 20:
 // https://github.com/VirtusLab/git-machete/issues/127
 func TestAHostileUpstream(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.demo.Commit("main", "Fixes #1 @someone `x` \x1b[31m\u202e\n\nCloses #2\n", gittest.Files{"a `b` @c #1.txt": "x\n"})
 	w.demo.Commit("main", strings.Repeat("@x #1 ", 1<<17)+"\n", gittest.Files{"c.c": "1\n"})
@@ -189,6 +194,7 @@ func TestAHostileUpstream(t *testing.T) {
 }
 
 func TestDecide(t *testing.T) {
+	t.Parallel()
 	r := &round.Round{Group: "g", Members: []round.Member{{Pin: "p", From: round.Version{ID: "a"}, To: round.Version{ID: "b"}, Lock: &pins.Lock{Version: "b"}}}}
 	res := func(v verdict.Verdict, person bool) gate.Result {
 		return gate.Result{Gate: "x", Verdict: v, Why: "why", Person: person}

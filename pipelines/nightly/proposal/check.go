@@ -45,6 +45,9 @@ func checkRound(r *round.Round, base *pins.Set) error {
 	if _, err := git.ParseID(string(r.Base)); err != nil {
 		return verdict.Failf("the base of round %s: %w", r.ID, err)
 	}
+	if g := base.Group(r.Group); r.Mixed && (g == nil || g.Split != pins.SplitAllowed) {
+		return verdict.Heldf("only half of group %s would move, which its entry in pins/groups.yaml does not allow", r.Group)
+	}
 	members := map[string]bool{r.Group: true}
 	if g := base.Group(r.Group); g != nil {
 		members = map[string]bool{}

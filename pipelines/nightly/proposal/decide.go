@@ -54,7 +54,7 @@ func Decide(r *round.Round, report *Report, results []gate.Result) Decision {
 		add(text)
 	}
 	// The resolving phase writes these reasons into the round too.
-	if r.Mixed {
+	if r.Mixed && !slices.ContainsFunc(r.Draft, func(s string) bool { return strings.Contains(s, " of the group moves") }) {
 		add("only a part of the group moves")
 	}
 	for _, m := range r.Moves() {

@@ -45,6 +45,7 @@ type Prepared struct {
 	StackErrors map[string]error
 	Report      *Report
 
+	dir      string // with both
 	complete bool
 	tree     git.ID              // of Round.Base
 	changes  changes             // what is committed, whatever becomes of NextDir
@@ -57,7 +58,10 @@ func (p *Prepared) Complete() bool { return p.complete }
 
 // Close removes the work trees.
 func (p *Prepared) Close() error {
-	return errors.Join(os.RemoveAll(p.BaseDir), os.RemoveAll(p.NextDir))
+	if p.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(p.dir)
 }
 
 // Prepare makes the work trees of a round: it rebases the stacks of what moves,
@@ -66,7 +70,7 @@ func (p *Prepared) Close() error {
 //
 // Nothing that was fetched is run, and nothing is asked for.
 func Prepare(ctx context.Context, o PrepareOptions) (*Prepared, error) {
-	p := &Prepared{Round: o.Round, BaseDir: filepath.Join(o.Scratch, "base"), NextDir: filepath.Join(o.Scratch, "next"),
+	p := &Prepared{Round: o.Round,
 		Stacks: map[string]*patches.Result{}, StackErrors: map[string]error{}, dropped: map[string][]string{}}
 	if err := p.prepare(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare round %s of %s: %w", shortID(o.Round.ID), shortID(o.Round.Group), err), p.Close())
@@ -83,6 +87,14 @@ func (p *Prepared) prepare(ctx context.Context, o PrepareOptions) error {
 	if err := os.MkdirAll(o.Scratch, 0o755); err != nil {
 		return err
 	}
+	// A folder of our own, so that no other is taken away by Close.
+	if p.dir, err = os.MkdirTemp(o.Scratch, "round-*"); err != nil {
+		return err
+	}
+	if err := os.Chmod(p.dir, 0o755); err != nil {
+		return err
+	}
+	p.BaseDir, p.NextDir = filepath.Join(p.dir, "base"), filepath.Join(p.dir, "next")
 	for _, dir := range []string{p.BaseDir, p.NextDir} {
 		if err := writeTree(ctx, o.Repo, entries, dir, nil); err != nil {
 			return err

@@ -20,6 +20,7 @@ import (
 )
 
 func TestACommitOfAGroup(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	demo := w.demo.Commit("main", "upstream goes on\n", gittest.Files{"a.c": with(files["a.c"], "line 50\n", "line fifty\n")})
 	tool := w.tool.Commit("main", "two\n", gittest.Files{"x": "2\n"})
@@ -92,6 +93,8 @@ func TestTheSameRoundIsTheSameCommit(t *testing.T) {
 	}
 	defer umask(t, 0o077)()
 	r.At = r.At.In(time.FixedZone("", 14*3600))
+	// And from a clone without history.
+	w.repo = w.clone()
 	second := w.make(r, w.passes())
 	if first.Commit != second.Commit {
 		t.Errorf("the commits are %s and %s", first.Commit, second.Commit)
@@ -105,6 +108,7 @@ func TestTheSameRoundIsTheSameCommit(t *testing.T) {
 }
 
 func TestAnUpstreamedPatchGoes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	demo := w.demo.Commit("main", "b: one\n", gittest.Files{"b.c": "int b = 1;\n"})
 	p := w.prepare(w.round(demo, ""))
@@ -132,6 +136,7 @@ func TestAnUpstreamedPatchGoes(t *testing.T) {
 // https://github.com/renovatebot/renovate/issues/41560 is why nothing is half
 // done: a conflict leaves main's files, and the commit that is to blame.
 func TestAConflictNamesItsCommit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.demo.Commit("main", "harmless\n", gittest.Files{"LICENSE": "other terms\n"})
 	guilty := w.demo.Commit("main", "Fixes #1 @someone: `five`\n", gittest.Files{"a.c": with(files["a.c"], "line 5\n", "line V\n")})
@@ -177,6 +182,7 @@ func TestAConflictNamesItsCommit(t *testing.T) {
 }
 
 func TestWhatARoundMayChange(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	demo := w.demo.Commit("main", "on\n", gittest.Files{"c.c": "int c;\n"})
 	r := w.round(demo, "")
@@ -211,6 +217,7 @@ func TestWhatARoundMayChange(t *testing.T) {
 }
 
 func TestRoundsThatAreNone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	demo := w.demo.Commit("main", "on\n", gittest.Files{"c.c": "int c;\n"})
 	for name, change := range map[string]func(r *round.Round){

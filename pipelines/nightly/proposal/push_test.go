@@ -39,6 +39,7 @@ func (w *world) branch() git.ID {
 // https://github.com/microsoft/go/issues/497: one branch a group, and what a
 // person pushed to it stays.
 func TestPush(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	clone := w.clone()
 	server := gittest.Serve(t, filepath.Dir(w.ours.Dir()), gittest.ServerOptions{Password: "sesame"})
@@ -99,6 +100,7 @@ func TestPush(t *testing.T) {
 }
 
 func TestTwoPushers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	clone, other := w.clone(), w.clone()
 	one := w.proposed(clone, "one")
@@ -140,6 +142,7 @@ func TestTwoPushers(t *testing.T) {
 }
 
 func TestStandingAndConflicts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	demo := w.demo.Commit("main", "on\n", gittest.Files{"c.c": "int c;\n"})
 	tool := w.tool.Commit("main", "two\n", gittest.Files{"x": "2\n"})
@@ -189,8 +192,11 @@ func TestStandingAndConflicts(t *testing.T) {
 	if _, err := Conflicts(t.Context(), clone, main, p.Commit); err == nil {
 		t.Error("it knows without the commits")
 	}
-	err := clone.Fetch(t.Context(), git.Remote{URL: w.ours.Dir(), Allow: []string{"file"}}, git.FetchSpec{Commits: []git.ID{w.main, p.Commit}, Depth: 1})
+	err := Bring(t.Context(), clone, git.Remote{URL: w.ours.Dir(), Allow: []string{"file"}}, main, w.main, p.Commit)
 	w.fatal(err)
+	if !clone.Shallow() {
+		t.Error("all history came")
+	}
 	if got, err := Conflicts(t.Context(), clone, main, p.Commit); err != nil || got {
 		t.Errorf("in a shallow clone: %t %v", got, err)
 	}

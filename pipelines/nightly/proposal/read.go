@@ -6,8 +6,10 @@ package proposal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
@@ -18,6 +20,7 @@ import (
 // The most bytes that files of a folder may have.
 const (
 	maxRound    = 16 << 20
+	maxSplit    = 64 << 10
 	maxVerdicts = 16 << 20
 	maxProposal = 32 << 20
 	maxBundle   = 128 << 20
@@ -95,4 +98,23 @@ func decode(name string, data []byte, v any) error {
 		return tampered(name, "there is something behind its end")
 	}
 	return nil
+}
+
+// A Missing file is one that the gates did not leave: they were ended, or never
+// ran. Nothing is known of the round then.
+type Missing struct{ What string }
+
+func (e *Missing) Error() string {
+	return fmt.Sprintf("%s is not in the round's folder: the gates were ended, or never ran; the next night tries again", e.What)
+}
+
+// Verdict is Infra.
+func (e *Missing) Verdict() verdict.Verdict { return verdict.Infra }
+
+// absent makes a *Missing of what says that a file is not there.
+func absent(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Missing{name}
+	}
+	return err
 }

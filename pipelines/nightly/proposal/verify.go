@@ -35,7 +35,7 @@ type VerifyOptions struct {
 // A Verified is a folder that is what its round makes.
 type Verified struct {
 	Proposal *Proposal
-	Round    *round.Round
+	Round    *round.Round // what is proposed of it: the half that moves, where only that goes on
 	Results  []gate.Result
 	Body     string // rendered here
 }
@@ -46,7 +46,8 @@ type Verified struct {
 // objects are stored in Repo, without a ref.
 //
 // A round that is not proposed is verified too, so that its text can be used.
-// The error is a *Tampered where the folder is at fault. Nothing is executed,
+// The error is a *Tampered where the folder is at fault, and a *Missing where
+// the gates did not come to an end. Nothing is executed,
 // and nothing asked for.
 func Verify(ctx context.Context, o VerifyOptions) (*Verified, error) {
 	in, err := openFolder(o.Folder)
@@ -56,6 +57,9 @@ func Verify(ctx context.Context, o VerifyOptions) (*Verified, error) {
 	defer in.Close()
 	v := &Verified{Proposal: &Proposal{}}
 	if v.Round, err = in.round(o.Digest); err != nil {
+		return nil, err
+	}
+	if v.Round, err = in.split(v.Round); err != nil {
 		return nil, err
 	}
 	// What needs no git comes first.
@@ -103,13 +107,6 @@ func Verify(ctx context.Context, o VerifyOptions) (*Verified, error) {
 	return v, x.bundle(ctx, p, bundle)
 }
 
-func absent(name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return tampered(name, "it is missing")
-	}
-	return err
-}
-
 // round reads the round, which must be the one that was written down.
 func (h handed) round(want string) (*round.Round, error) {
 	data, err := h.read("round.json", maxRound)
@@ -124,6 +121,31 @@ func (h handed) round(want string) (*round.Round, error) {
 	}
 	r := &round.Round{}
 	return r, decode("round.json", data, r)
+}
+
+// split reads which pins stay, where only half of the round went on. Whether
+// the group allows that is in main's groups.
+func (h handed) split(r *round.Round) (*round.Round, error) {
+	const name = "split.json"
+	data, err := h.read(name, maxSplit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var stay []string
+	if err := decode(name, data, &stay); err != nil {
+		return nil, err
+	}
+	if len(stay) == 0 {
+		return nil, tampered(name, "it names no pin")
+	}
+	half, err := r.Without(stay...)
+	if err != nil {
+		return nil, tampered(name, "%s", err)
+	}
+	return half, nil
 }
 
 // verdicts reads what the gates found. Every gate must have looked, once.
@@ -239,8 +261,8 @@ func checkReport(r *round.Round, report *Report, proposed bool) error {
 		case s.Result == nil && s.Error == "":
 			return tampered(name, "it does not say what became of the stack %s", s.Name)
 		case s.Result == nil:
-		case s.Result.Stack != s.Name || string(s.Result.OldBase) != m.From.ID || string(s.Result.NewBase) != m.To.ID:
-			return tampered(name, "its stack %s was moved from %s to %s", s.Name, s.Result.OldBase.Short(), s.Result.NewBase.Short())
+		case s.Result.Stack != s.Name || string(s.Result.NewBase) != m.To.ID:
+			return tampered(name, "its stack %s was moved to %q", s.Name, s.Result.NewBase)
 		case proposed && s.Result.Verdict() != verdict.Pass:
 			return tampered(name, "its stack %s is %s", s.Name, s.Result.Verdict())
 		}

@@ -25,6 +25,7 @@ func ready(t *testing.T) (*world, *Proposal) {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	w, p := ready(t)
 	clone := w.clone()
 	v, err := w.verify(clone)
@@ -42,6 +43,7 @@ func TestVerify(t *testing.T) {
 
 // Every field and file of the folder, changed by what ran in between.
 func TestATamperedFolder(t *testing.T) {
+	t.Parallel()
 	w, p := ready(t)
 	clone := w.clone()
 	good := map[string]string{}
@@ -91,7 +93,7 @@ func TestATamperedFolder(t *testing.T) {
 		"proposal: a stack's name":   swap("proposal.json", `"name": "demo"`, `"name": "other"`),
 		"proposal: a subject":        swap("proposal.json", `"subject": "upstream goes on"`, `"subject": "upstream goes off"`),
 		"proposal: a history":        swap("proposal.json", `"count": 1`, `"count": 0`),
-		"proposal: no report":        func(f map[string]string) { f["proposal.json"] = cutReport(f["proposal.json"]) },
+		"proposal: report":           func(f map[string]string) { f["proposal.json"] = cutReport(f["proposal.json"]) },
 		"text":                       swap("proposal.md", "# Bump", "Fixes #1 @someone\n\n# Bump"),
 		"no round":                   func(f map[string]string) { delete(f, "round.json") },
 		"no verdicts":                func(f map[string]string) { delete(f, "verdicts.json") },
@@ -120,7 +122,9 @@ func TestATamperedFolder(t *testing.T) {
 		}
 		_, err := w.verify(clone)
 		var tampered *Tampered
-		if !errors.As(err, &tampered) || verdict.Of(err) != verdict.Fail || strings.Contains(err.Error(), "\n") {
+		var missing *Missing
+		if gone := errors.As(err, &missing) && verdict.Of(err) == verdict.Infra; gone != strings.HasPrefix(name, "no ") ||
+			!gone && (!errors.As(err, &tampered) || verdict.Of(err) != verdict.Fail) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -162,6 +166,7 @@ func cutReport(text string) string {
 // Commits that a machine with upstream code on it could hand on: each is put
 // into the folder with all else made to fit.
 func TestATamperedCommit(t *testing.T) {
+	t.Parallel()
 	w, p := ready(t)
 	clone := w.clone()
 	proposal, err := os.ReadFile(w.folder.Proposal())
@@ -284,6 +289,7 @@ func dropLine(text, with string) string {
 
 // A failed round is verified too, and has no bundle.
 func TestVerifyOfWhatIsNotProposed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	demo := w.demo.Commit("main", "on\n", gittest.Files{"c.c": "int c;\n"})
 	results := w.passes()
@@ -309,6 +315,7 @@ func TestVerifyOfWhatIsNotProposed(t *testing.T) {
 }
 
 func TestLeave(t *testing.T) {
+	t.Parallel()
 	w, _ := ready(t)
 	dir := t.TempDir() + "/out"
 	w.fatal(Leave(w.folder, dir))
@@ -325,5 +332,48 @@ func TestLeave(t *testing.T) {
 	w.fatal(os.Symlink("/etc/passwd", w.folder.Body()))
 	if err := Leave(w.folder, dir); err == nil {
 		t.Error("a link was followed")
+	}
+}
+
+// Half of a round went on, since the other half did not: its folder still has
+// the whole round, whose digest was written down.
+func TestVerifyOfHalfARound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	demo := w.demo.Commit("main", "on\n", gittest.Files{"c.c": "int c;\n"})
+	tool := w.tool.Commit("main", "two\n", gittest.Files{"x": "2\n"})
+	whole := w.round(demo, tool)
+	half, err := whole.Without("tool")
+	w.fatal(err)
+	p := w.make(half, w.passes())
+	data, err := encode(whole)
+	w.fatal(err)
+	w.fatal(os.WriteFile(w.folder.Round(), data, 0o644))
+	old := w.digest
+	w.digest = RoundDigest(data)
+	proposal, err := os.ReadFile(w.folder.Proposal())
+	w.fatal(err)
+	w.fatal(os.WriteFile(w.folder.Proposal(), []byte(strings.Replace(string(proposal), old, w.digest, 1)), 0o644))
+	clone := w.clone()
+	if _, err := w.verify(clone); err == nil {
+		t.Error("half of a round, and nothing says so")
+	}
+	w.fatal(os.WriteFile(w.folder.Split(), []byte(`["tool"]`), 0o644))
+	v, err := w.verify(clone)
+	w.fatal(err)
+	if v.Round.ID != half.ID || len(v.Proposal.Draft) != 1 || p.Title != "Bump pair in part: demo to b101" || w.show(p.Commit, "pins/tool.yaml") != w.show(w.main, "pins/tool.yaml") {
+		t.Errorf("%+v", v.Proposal)
+	}
+	for _, bad := range []string{`[]`, `["demo"]`, `["demo", "tool"]`, `["x"]`, `{}`, `["tool"] x`, ""} {
+		w.fatal(os.WriteFile(w.folder.Split(), []byte(bad), 0o644))
+		if _, err := w.verify(clone); err == nil {
+			t.Errorf("split as %s", bad)
+		}
+	}
+	// Only where main's groups allow it.
+	groups := strings.Replace(w.show(w.main, "pins/groups.yaml"), "allowed", "no", 1) + "\n"
+	half.Base = w.ours.Commit("main", "no more halves\n", gittest.Files{"pins/groups.yaml": groups})
+	if _, err := Prepare(t.Context(), PrepareOptions{Repo: w.ours.Repo, Round: half, Engine: w.engine, Scratch: t.TempDir()}); verdict.Of(err) != verdict.Held {
+		t.Errorf("half of a group that allows none: %v", err)
 	}
 }

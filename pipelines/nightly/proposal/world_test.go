@@ -37,6 +37,7 @@ type world struct {
 	digest     string
 	gates      []string
 	results    []gate.Result
+	repo       *git.Repo // where the gates run; nil: ours
 }
 
 func lines(from, to int) string {
@@ -108,7 +109,7 @@ func (w *world) makeOurs() {
 		w.fatal(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
 		w.fatal(os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
 	}
-	put("pins/groups.yaml", "- {name: pair, members: [demo, tool], order: 1}\n")
+	put("pins/groups.yaml", "- {name: pair, members: [demo, tool], order: 1, split: allowed}\n")
 	for name, rest := range map[string]string{
 		"demo": "use: child\ntrack: {kind: git-tag, schemes: [{pattern: 'b{build}'}]}\nstack: demo # ours\n",
 		"tool": "use: build-tool\ntrack: {kind: git-branch, branch: main}\n",
@@ -200,8 +201,13 @@ func (w *world) make(r *round.Round, results []gate.Result) *Proposal {
 	w.fatal(os.WriteFile(w.folder.Round(), data, 0o644))
 	w.digest = RoundDigest(data)
 	w.results = results
-	x := w.prepare(r)
-	p, err := Make(w.t.Context(), MakeOptions{Repo: w.ours.Repo, Prepared: x, Results: results, Folder: w.folder})
+	repo := w.repo
+	if repo == nil {
+		repo = w.ours.Repo
+	}
+	x, err := Prepare(w.t.Context(), PrepareOptions{Repo: repo, Round: r, Engine: w.engine, Scratch: filepath.Join(w.t.TempDir(), "scratch")})
+	w.fatal(err)
+	p, err := Make(w.t.Context(), MakeOptions{Repo: repo, Prepared: x, Results: results, Folder: w.folder})
 	w.fatal(err)
 	w.fatal(x.Close())
 	return p
