@@ -186,7 +186,7 @@ func (r *rebasing) pair(ctx context.Context, p *rebased, mine changedLines, comm
 // files of the patch. It is empty where the object store lacks something for
 // it.
 func (r *rebasing) sideBySide(ctx context.Context, p *rebased, upstream git.ID) (string, error) {
-	args := []string{"--literal-pathspecs", "range-diff", "--no-color", "--creation-factor=100", "--no-notes",
+	args := []string{"-c", "core.abbrev=12", "--literal-pathspecs", "range-diff", "--no-color", "--creation-factor=100", "--no-notes",
 		fmt.Sprintf("%s..%s", p.commit.Parents[0], p.commit.ID), fmt.Sprintf("%s^..%s", upstream, upstream), "--"}
 	for _, c := range p.before[:min(len(p.before), mostPaths)] {
 		args = append(args, c.path)

@@ -185,7 +185,8 @@ func (x *Session) RangeDiff(ctx context.Context, r *Result) (string, error) {
 	if r.Tip == r.NewBase {
 		return "", nil // nothing is left to compare, and git takes no empty range
 	}
-	out, err := x.Engine.git(ctx, "", "range-diff", "--no-color", "--no-notes", "--creation-factor=80",
+	// How much git abbreviates by itself depends on what else the store holds.
+	out, err := x.Engine.git(ctx, "", "-c", "core.abbrev=12", "range-diff", "--no-color", "--no-notes", "--creation-factor=80",
 		revisions(r.OldBase, old), revisions(r.NewBase, r.Tip))
 	if err != nil {
 		return "", fmt.Errorf("range-diff of %s: %w", r.Stack, err)

@@ -4,11 +4,15 @@
 package check
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/1bit-MONSTER/engine/internal/archtest"
 	"github.com/1bit-MONSTER/engine/pins"
 )
 
@@ -86,6 +90,35 @@ func TestMoveNoticeRefuses(t *testing.T) {
 	} {
 		if _, err := MoveNotice([]byte(c.notice), before, c.after); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// Every locked pin of this repository can be followed in its NOTICE.
+func TestMoveNoticeOfThisRepository(t *testing.T) {
+	root, err := archtest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	notice, err := os.ReadFile(filepath.Join(root, "NOTICE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := pins.Load(filepath.Join(root, "pins"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range before.Pins {
+		if p.Lock == nil {
+			continue
+		}
+		moved := *p
+		moved.Lock = &pins.Lock{Version: "moved-on"}
+		after := &pins.Set{Pins: slices.Clone(before.Pins)}
+		after.Pins[i] = &moved
+		got, err := MoveNotice(notice, before, after)
+		if err != nil || !strings.Contains(string(got), "\n"+p.Name+" moved-on\n") {
+			t.Errorf("pin %s: %v", p.Name, err)
 		}
 	}
 }

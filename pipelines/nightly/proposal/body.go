@@ -109,14 +109,14 @@ func (a *Account) gates() string {
 func (a *Account) reproduce() string {
 	var b strings.Builder
 	b.WriteString("## To see the same on your machine\n\n```sh\n")
-	fmt.Fprintf(&b, "git checkout %s\ndist nightly run --mode dry-run %s\n", a.Round.Base, a.Round.Group)
-	b.WriteString("# or, with the folder that the night handed on:\ndist nightly gate --round FOLDER\n")
+	fmt.Fprintf(&b, "git checkout %s\n# FOLDER is what the night handed on for this group\ndist nightly gate --round FOLDER\n", a.Round.Base)
 	for _, r := range a.Results {
 		if r.Verdict != verdict.Pass && r.Verdict != verdict.Skipped && gateName.MatchString(r.Gate) {
 			fmt.Fprintf(&b, "dist gate run %s --round FOLDER\n", r.Gate)
 			break
 		}
 	}
+	fmt.Fprintf(&b, "# or with what the upstreams have now:\ndist nightly run --mode dry-run %s\n", inert.FileName(a.Round.Group))
 	fmt.Fprintf(&b, "```\n\nRound %s, of the night %s, try %d.\n", inert.Code(a.Round.ID, 16), inert.Code(a.Round.Night, 60), a.Round.Try)
 	return b.String()
 }

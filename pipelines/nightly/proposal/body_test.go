@@ -183,6 +183,9 @@ func TestAHostileUpstream(t *testing.T) {
 	v, err := w.verify(w.clone())
 	w.fatal(err)
 	inertBody(t, "body", v.Body)
+	if !strings.Contains(v.Body, "1:  "+string(p.Report.Stacks[0].Result.Patches[0].Old[:12])+" ") {
+		t.Errorf("the range-diff has no ids of 12 digits, or of as many as there are objects:\n%s", v.Body)
+	}
 	if !strings.Contains(v.Body, "demo: 92 commits") || !strings.Contains(v.Body, "and 12 more") || strings.Count(v.Body, "[compare](") != 1 {
 		t.Errorf("the text is\n%s", v.Body)
 	}
