@@ -4,9 +4,7 @@
 package proposal
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,10 +77,10 @@ func Make(ctx context.Context, o MakeOptions) (*Proposal, error) {
 	if err := atomicfile.Write(o.Folder.Body(), []byte(text), 0o644); err != nil {
 		return nil, err
 	}
-	if err := writeJSON(o.Folder.Verdicts(), o.Results); err != nil {
+	if err := round.WriteJSON(o.Folder.Verdicts(), o.Results); err != nil {
 		return nil, err
 	}
-	return p, writeJSON(o.Folder.Proposal(), p)
+	return p, round.WriteJSON(o.Folder.Proposal(), p)
 }
 
 // body is the text that goes with a proposal, or with the lack of one.
@@ -91,24 +89,6 @@ func (p *Proposal) body(a *Account) string {
 		return Body(a)
 	}
 	return FailureBody(a)
-}
-
-// encode writes JSON for people to read; HTML is not what it is put into.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
-func writeJSON(path string, v any) error {
-	data, err := encode(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(path), err)
-	}
-	return atomicfile.Write(path, data, 0o644)
 }
 
 // Leave copies a proposal's files into a folder, for a person.

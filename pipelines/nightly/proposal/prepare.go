@@ -106,7 +106,7 @@ func (p *Prepared) prepare(ctx context.Context, o PrepareOptions) error {
 	if err := checkRound(o.Round, p.Base); err != nil {
 		return err
 	}
-	p.Next = withLocks(p.Base, o.Round)
+	p.Next = o.Round.Next(p.Base)
 	engine := *o.Engine
 	engine.Set, p.Engine = p.Next, &engine
 	if err := p.move(ctx); err != nil {
@@ -126,22 +126,6 @@ func (p *Prepared) prepare(ctx context.Context, o PrepareOptions) error {
 		err = verdict.Failf("nothing is left to change: main has the round already")
 	}
 	return err
-}
-
-// withLocks returns the pins with the locks of a round, for who looks at a
-// round whose files could not be written.
-func withLocks(base *pins.Set, r *round.Round) *pins.Set {
-	next := &pins.Set{Groups: base.Groups, Pins: slices.Clone(base.Pins)}
-	for _, m := range r.Moves() {
-		for i, old := range next.Pins {
-			if old.Name == m.Pin {
-				moved := *old
-				moved.Lock = m.Lock
-				next.Pins[i] = &moved
-			}
-		}
-	}
-	return next
 }
 
 // move brings pins and stacks to what the round has.

@@ -296,3 +296,9 @@ func (x *verifier) readBase(ctx context.Context) (err error) {
 	}
 	return checkRound(x.round, x.base)
 }
+
+// encode is what round.WriteJSON writes.
+func encode(v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	return append(data, '\n'), err
+}
