@@ -95,16 +95,17 @@ func (r *Round) Moves() []*Member {
 
 // Identify returns the round's id: 16 hex digits over what moves from where to
 // where, the patches on it, and whether it is mixed. Moment, night, main's
-// commit and try do not count: the same step, tried again, is the same round.
+// commit and try do not count, nor the commit of an integration repository that
+// names the same versions again: the same step, tried again, is the same round.
 func (r *Round) Identify() string {
-	type member struct{ Pin, From, To, Via, Series string }
+	type member struct{ Pin, From, To, Series string }
 	x := struct {
 		Group   string
 		Mixed   bool
 		Members []member
 	}{Group: r.Group, Mixed: r.Mixed}
 	for _, m := range r.Members {
-		x.Members = append(x.Members, member{m.Pin, m.From.ID, m.To.ID, m.To.Via, m.Series})
+		x.Members = append(x.Members, member{m.Pin, m.From.ID, m.To.ID, m.Series})
 	}
 	data, _ := json.Marshal(x) // strings and a bool: it cannot fail
 	sum := sha256.Sum256(data)

@@ -6,6 +6,8 @@ package ledger
 import (
 	"slices"
 	"time"
+
+	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // settle gives each event the time that counts, in place. Events are in the
@@ -78,6 +80,7 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 		n.touch(e)
 	case Began:
 		m.tries[e.RoundID]++
+		m.trying = trying{e.Night, e.RoundID}
 		m.LastBegan = e.At
 		t := m.tried[e.RoundID]
 		if t == nil {
@@ -103,6 +106,7 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 		if m.Claim != nil && m.Claim.Night == e.Night {
 			m.Claim = nil // a run that lost its claim does not end another's
 		}
+		m.counted(e)
 		night := n.touch(e)
 		night.Ended, night.State, night.Verdict, night.Why, night.Gates = true, e.State, e.Verdict, e.Why, e.Gates
 		if e.RoundID != "" {
@@ -116,11 +120,25 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 	case Retry:
 		m.Retried = e.At
 		clear(m.tries)
+		m.trying = trying{}
 	}
 }
 
+// counted takes a try back that says nothing against the round: the machine or
+// the network failed, or it was proposed.
+func (m *Memory) counted(e *Event) {
+	if m.trying.night != e.Night || m.trying.night == "" {
+		return
+	}
+	switch e.Verdict {
+	case verdict.Infra, verdict.Pass, verdict.Skipped:
+		m.tries[m.trying.round]--
+	}
+	m.trying = trying{}
+}
+
 func proposal(e *Event) *Proposal {
-	return &Proposal{Branch: e.Branch, Commit: e.Commit, RoundID: e.RoundID, Night: e.Night, Draft: e.Draft, At: e.At}
+	return &Proposal{Round: e.Round, Branch: e.Branch, Commit: e.Commit, RoundID: e.RoundID, Night: e.Night, Draft: e.Draft, At: e.At}
 }
 
 // done closes the open proposal, unless the event is about another one.

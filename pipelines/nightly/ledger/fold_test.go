@@ -167,6 +167,24 @@ func TestTries(t *testing.T) {
 	}
 }
 
+// What a machine or a network did to a try says nothing against its round, and
+// one that was proposed is no failure.
+func TestTriesThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[verdict.Verdict]int{
+		verdict.Fail: 1, verdict.Conflict: 1, verdict.Held: 1, verdict.Infra: 0, verdict.Pass: 0, verdict.Skipped: 0,
+	} {
+		m := foldAt(day(9), at(day(1), began(1), ended(night1, v), ended(night1, v)))
+		if got := m.Tries(roundID(1)); got != want {
+			t.Errorf("ended %s: %d tries, want %d", v, got, want)
+		}
+	}
+	m := foldAt(day(9), at(day(1), began(1), ended("another", verdict.Infra)))
+	if m.Tries(roundID(1)) != 1 {
+		t.Error("another night took a try back")
+	}
+}
+
 func TestProposal(t *testing.T) {
 	t.Parallel()
 	const other = "2222222222222222222222222222222222222222"

@@ -137,7 +137,7 @@ func TestKilledAtEachPush(t *testing.T) {
 				if taken && step == 2 || step == 3 && !taken {
 					tries = 2 // the killed one counts
 				}
-				if got := m.Tries(roundID(1)); got != tries {
+				if got := m.Round(roundID(1)).Count; got != tries {
 					t.Errorf("%d tries, want %d", got, tries)
 				}
 				w.remote.Git("fsck", "--strict", "--no-dangling")

@@ -34,10 +34,11 @@ type Memory struct {
 	LastBegan time.Time       `json:"last-began,omitzero"` // the last try of any round
 	Events    int             `json:"events"`
 
-	first map[seen]time.Time
-	tries map[string]int // by round id, since the last Retry
-	tried map[string]*Tried
-	from  int // the first sighting that counts for Since
+	first  map[seen]time.Time
+	tries  map[string]int // by round id, since the last Retry
+	trying trying         // the try that has not ended
+	tried  map[string]*Tried
+	from   int // the first sighting that counts for Since
 }
 
 // seen is what age is counted of.
@@ -92,12 +93,15 @@ type Handoff struct {
 
 // A Proposal is a branch with a proposed commit.
 type Proposal struct {
-	Branch  string    `json:"branch,omitempty"`
-	Commit  string    `json:"commit"`
-	RoundID string    `json:"round-id,omitempty"`
-	Night   string    `json:"night,omitempty"`
-	Draft   bool      `json:"draft,omitempty"`
-	At      time.Time `json:"at"`
+	Branch string `json:"branch,omitempty"`
+	Commit string `json:"commit"`
+	// Round is what is proposed, without locks: of the round of RoundID, or half of
+	// it. It may be nil.
+	Round   *round.Round `json:"round,omitempty"`
+	RoundID string       `json:"round-id,omitempty"`
+	Night   string       `json:"night,omitempty"`
+	Draft   bool         `json:"draft,omitempty"`
+	At      time.Time    `json:"at"`
 }
 
 // A Tried is a round that was begun at least once.
@@ -137,7 +141,9 @@ func (m *Memory) Since() []Sighting {
 	return list
 }
 
-// Tries returns how often a round was begun since a person last said Retry.
+// Tries returns how often a round was tried since a person last said Retry. One
+// that ended because of a machine or a network does not count, nor one that was
+// proposed; one that never ended does.
 func (m *Memory) Tries(roundID string) int { return m.tries[roundID] }
 
 // Round returns what is known of a round that was begun, else nil.
@@ -183,3 +189,6 @@ func (m *Memory) since(of func(*Pin) time.Time) (earliest time.Time, ok bool) {
 	}
 	return earliest, ok
 }
+
+// trying is a night's try of a round.
+type trying struct{ night, round string }

@@ -1,0 +1,214 @@
+// Copyright 2026 The 1bit engine authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nightly
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/inert"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
+	"github.com/1bit-MONSTER/engine/pipelines/nightly/proposal"
+	"github.com/1bit-MONSTER/engine/pipelines/round"
+	"github.com/1bit-MONSTER/engine/pipelines/round/gate"
+)
+
+// Propose is the third phase. It has the right to push, executes nothing that
+// was fetched, and takes nothing from the folders on trust: the round must be
+// the one that the first phase wrote down, and the commit exactly what that
+// round makes. It also runs where gates failed or never ended, to record it.
+func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
+	rep, err := n.readReport(dir)
+	if err != nil {
+		return nil, err
+	}
+	n.id = rep.Night
+	if err := n.openLedger(ctx); err != nil {
+		return nil, err
+	}
+	if err := n.ledger.Probe(ctx, n.id); err != nil {
+		return nil, err
+	}
+	for i := range rep.Groups {
+		g := &rep.Groups[i]
+		if !g.Handed {
+			continue
+		}
+		p := &proposing{Night: n, folder: round.Folder(filepath.Join(dir, g.Group)), report: g}
+		if err := p.run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	rep.Notes = append(rep.Notes, n.ledger.Notes()...)
+	return rep, nil
+}
+
+// readReport reads what the first phase left; it went through machines that run
+// upstream code.
+func (n *Night) readReport(dir string) (*Report, error) {
+	rep := &Report{}
+	if err := round.ReadJSON(filepath.Join(dir, reportFile), rep); err != nil {
+		return nil, err
+	}
+	switch {
+	case rep.Schema != round.Schema:
+		return nil, verdict.Failf("%s has schema %d, this is for %d", reportFile, rep.Schema, round.Schema)
+	case rep.Mode != n.o.Mode:
+		return nil, verdict.Usagef("that night was begun in mode %s: it goes on in that mode", inert.Line(string(rep.Mode), 20))
+	case rep.Base != n.base:
+		return nil, verdict.Usagef("that night stands on commit %s, and %s is at %s: check that commit out", rep.Base.Short(), n.o.Repo, n.base.Short())
+	}
+	for _, g := range rep.Groups {
+		if _, err := n.group(g.Group); err != nil {
+			return nil, err
+		}
+	}
+	return rep, nil
+}
+
+// A proposing is one group on its way through the third phase.
+type proposing struct {
+	*Night
+	folder round.Folder
+	report *GroupReport
+
+	memory *ledger.Memory
+	handed string // id of the round that was handed on; half of it may be proposed
+	made   *proposal.Verified
+}
+
+func (p *proposing) run(ctx context.Context) error {
+	g := p.report
+	memory, err := p.ledger.Memory(ctx, g.Group)
+	if err != nil {
+		return err
+	}
+	p.memory = memory
+	handed := memory.Handed
+	if handed == nil || handed.Night != p.id {
+		// Recorded already, or somebody else's: a second run changes nothing.
+		g.Handed = false
+		return nil
+	}
+	p.handed = handed.RoundID
+	if err := p.gated(ctx, handed.Digest); err != nil {
+		g.Verdict, g.Why = verdict.Of(err), inert.Line(err.Error(), 500)
+		return p.end(ctx, g)
+	}
+	if _, err := p.walk(ctx, PhasePropose, Propose, g, map[State]work{Propose: p.propose, Wait: p.wait}); err != nil {
+		return err
+	}
+	return p.end(ctx, g)
+}
+
+// gated takes over what the gates found; the error is why there is nothing to
+// propose.
+func (p *proposing) gated(ctx context.Context, digest string) error {
+	g := p.report
+	g.State = Gates
+	var outcome GroupReport
+	err := round.ReadJSON(outcomeFile(p.folder), &outcome)
+	if errors.Is(err, fs.ErrNotExist) {
+		return verdict.Infraf("its gates did not end: the machine that ran them is gone, or never began")
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range []State{Rebase, Gates, Commit} { // the others are not for the gates to say
+		if outcome.State == s {
+			g.State = s
+		}
+	}
+	if len(outcome.Gates) == 0 && outcome.Verdict != verdict.Pass {
+		return verdict.New(known(outcome.Verdict), inert.Line(outcome.Why, 500))
+	}
+	names := []string{}
+	for _, x := range gate.All() {
+		if !contains(p.o.Without, x.Name) {
+			names = append(names, x.Name)
+		}
+	}
+	p.made, err = proposal.Verify(ctx, proposal.VerifyOptions{Repo: p.repo, Folder: p.folder, Digest: digest, Gates: names})
+	if err != nil {
+		return err
+	}
+	g.Gates = nil
+	for _, r := range p.made.Results {
+		g.Gates = append(g.Gates, ledger.Gate{Name: r.Gate, Verdict: r.Verdict, Why: inert.Line(r.Why, 300), Seconds: r.Seconds})
+	}
+	x := p.made.Proposal
+	g.Round, g.Moves, g.Draft = p.made.Round.ID, moves(p.made.Round), x.Draft
+	if p.o.Out != "" {
+		if err := proposal.Leave(p.folder, filepath.Join(p.o.Out, "proposals", g.Group)); err != nil {
+			return err
+		}
+	}
+	if x.Verdict != verdict.Pass {
+		return verdict.New(x.Verdict, x.Why)
+	}
+	g.Branch, g.Commit = x.Branch, x.Commit
+	return nil
+}
+
+// known reads a verdict that upstream code may have written: what is not one
+// is a failure, and it cannot say pass.
+func known(v verdict.Verdict) verdict.Verdict {
+	switch v {
+	case verdict.Conflict, verdict.Held, verdict.Infra, verdict.Skipped:
+		return v
+	}
+	return verdict.Fail
+}
+
+// propose pushes the branch. The commit is written down first, so that a run
+// that is killed in between knows its own commit again.
+func (p *proposing) propose(ctx context.Context) (Outcome, error) {
+	x := p.made.Proposal
+	p.report.Why = "it would be proposed as " + x.Branch
+	if p.o.Mode != round.Live {
+		return Go, nil
+	}
+	remote, err := ledger.RemoteOf(ctx, p.repo, orOrigin(p.o.Push), p.credential())
+	if err != nil {
+		return "", err
+	}
+	event := ledger.Event{Night: p.id, Group: p.report.Group, RoundID: p.handed, Branch: x.Branch, Commit: string(x.Commit), Draft: len(x.Draft) > 0}
+	event.Kind = ledger.Pushing
+	if err := p.ledger.Append(ctx, event); err != nil {
+		return "", err
+	}
+	ours := []git.ID{x.Commit}
+	for _, earlier := range []*ledger.Proposal{p.memory.Proposal, p.memory.Pushing} {
+		if earlier != nil {
+			ours = append(ours, git.ID(earlier.Commit))
+		}
+	}
+	if _, err := proposal.Push(ctx, p.repo, remote, x, ours); err != nil {
+		return "", err
+	}
+	event.Kind, event.Round = ledger.Proposed, p.made.Round.Bare()
+	p.report.Why = "it is proposed as " + x.Branch + " and waits for a person"
+	return Go, p.ledger.Append(ctx, event)
+}
+
+func (p *proposing) wait(context.Context) (Outcome, error) { return Stopped, nil }
+
+// credential is what pushes are allowed by. It is read when it is needed and
+// kept nowhere.
+func (n *Night) credential() git.Credential {
+	if n.o.TokenEnv == "" {
+		return git.Credential{}
+	}
+	token := strings.TrimSpace(os.Getenv(n.o.TokenEnv))
+	if token == "" {
+		return git.Credential{}
+	}
+	return git.Credential{User: "x-access-token", Password: token}
+}
