@@ -4,7 +4,6 @@
 package proposal
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ const mostWhy = 400
 func Decide(r *round.Round, report *Report, results []gate.Result) Decision {
 	var d Decision
 	var gates []string
-	d.Verdict, gates = decision(results)
+	d.Verdict, gates = gate.Decision(results)
 	if d.Verdict == verdict.Pass && !report.applies() {
 		d.Verdict, d.Why = verdict.Conflict, "the patches do not all apply, and no gate says so"
 	}
@@ -66,31 +65,4 @@ func Decide(r *round.Round, report *Report, results []gate.Result) Decision {
 		add(text)
 	}
 	return d
-}
-
-// decision is the rule of [gate.Decision].
-func decision(results []gate.Result) (v verdict.Verdict, draft []string) {
-	var stops []verdict.Verdict
-	ran := false
-	for _, r := range results {
-		why := r.Gate + ": " + cmp.Or(r.Why, string(r.Verdict))
-		switch {
-		case r.Verdict == verdict.Pass:
-			ran = true
-			if r.Person {
-				draft = append(draft, why)
-			}
-		case r.Verdict == verdict.Skipped, r.Verdict == verdict.Held && r.Person:
-			draft = append(draft, why)
-		default:
-			stops = append(stops, r.Verdict)
-		}
-	}
-	switch {
-	case len(stops) > 0:
-		return verdict.Worst(stops...), draft
-	case !ran:
-		return verdict.Skipped, draft
-	}
-	return verdict.Pass, draft
 }
