@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly"
@@ -45,12 +46,12 @@ func (f *nightFlags) modes(cmd *cobra.Command) {
 
 func (f *nightFlags) remotes(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.state, "state-remote", "origin", "remote with the branch nightly-state: a name or an address")
+	flags.StringVar(&f.state, "state-remote", "", "remote with the branch nightly-state: a name or an address (default: origin)")
 	flags.StringVar(&f.tokenEnv, "token-env", "DIST_TOKEN", "variable that holds the token for the remotes, if they need one")
 }
 
 func (f *nightFlags) pushes(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.push, "push-remote", "origin", "remote that gets the branches of proposals: a name or an address")
+	cmd.Flags().StringVar(&f.push, "push-remote", "", "remote that gets the branches of proposals: a name or an address (default: origin)")
 	cmd.Flags().StringVar(&f.out, "out", "", "folder that gets the page and the proposals")
 }
 
@@ -123,7 +124,7 @@ func showNight(env *cli.Env, rep *nightly.Report) error {
 	}
 	t := cli.Table{Head: []string{"GROUP", "VERDICT", "STATE", "MOVES", "WHY"}}
 	for _, g := range rep.Groups {
-		t.Add(g.Group, string(g.Verdict), string(g.State), orDash(first(g.Moves)), orDash(g.Why))
+		t.Add(g.Group, string(g.Verdict), string(g.State), orDash(first(g.Moves)), orDash(inert.Line(g.Why, wide)))
 		for _, more := range rest(g.Moves) {
 			t.Add("", "", "", more, "")
 		}
@@ -141,6 +142,9 @@ func showNight(env *cli.Env, rep *nightly.Report) error {
 	}
 	return nil
 }
+
+// wide is the longest reason in a table; JSON and the page have all of it.
+const wide = 160
 
 func first(list []string) string {
 	if len(list) == 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/1bit-MONSTER/engine/internal/cli"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
 func newNightlyStatus() *cobra.Command {
@@ -57,7 +58,7 @@ as Markdown for the summary of a workflow's step.`,
 				if g.Alarm != nil {
 					why = "ALARM, " + g.Alarm.Text + colon(why)
 				}
-				t.Add(g.Name, orDash(string(g.Verdict)), orDash(g.State), orDash(behind), orDash(why))
+				t.Add(g.Name, orDash(string(g.Verdict)), orDash(g.State), orDash(behind), orDash(inert.Line(why, wide)))
 			}
 			if err := t.Write(env.Out, env.Color); err != nil {
 				return err

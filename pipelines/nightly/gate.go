@@ -128,10 +128,10 @@ func (g *gating) gates(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return "", err
 	}
-	g.report.Draft, g.report.Commit, g.report.Branch = made.Draft, made.Commit, made.Branch
 	if made.Verdict != verdict.Pass {
 		return "", verdict.New(made.Verdict, made.Why)
 	}
+	g.report.Draft, g.report.Commit, g.report.Branch = made.Draft, made.Commit, made.Branch
 	return Go, nil
 }
 

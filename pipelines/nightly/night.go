@@ -160,9 +160,10 @@ func (n *Night) openLedger(ctx context.Context) error {
 		return nil
 	}
 	remote, err := ledger.RemoteOf(ctx, n.repo, orOrigin(n.o.State), n.credential())
-	if err != nil {
+	if err != nil && (n.o.State != "" || n.o.Mode == round.Live) {
 		return err
 	}
+	// A clone without an origin has no state branch to read; the ledger says so.
 	n.ledger, err = ledger.Open(ctx, ledger.Options{
 		Repo: n.repo, Remote: remote, TokenEnv: n.o.TokenEnv, Mode: n.o.Mode,
 		CacheDir: n.o.Cache.Dir, Clock: n.now, Lease: n.policy.Lease,

@@ -46,7 +46,7 @@ func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
 			return nil, err
 		}
 	}
-	rep.Notes = append(rep.Notes, n.ledger.Notes()...)
+	rep.note(n.ledger.Notes()...)
 	return rep, nil
 }
 
@@ -144,7 +144,7 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 		g.Gates = append(g.Gates, ledger.Gate{Name: r.Gate, Verdict: r.Verdict, Why: inert.Line(r.Why, 300), Seconds: r.Seconds})
 	}
 	x := p.made.Proposal
-	g.Round, g.Moves, g.Draft = p.made.Round.ID, moves(p.made.Round), x.Draft
+	g.Round, g.Moves, g.Draft = p.made.Round.ID, moves(p.made.Round), nil
 	if p.o.Out != "" {
 		if err := proposal.Leave(p.folder, filepath.Join(p.o.Out, "proposals", g.Group)); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 	if x.Verdict != verdict.Pass {
 		return verdict.New(x.Verdict, x.Why)
 	}
-	g.Branch, g.Commit = x.Branch, x.Commit
+	g.Branch, g.Commit, g.Draft = x.Branch, x.Commit, x.Draft
 	return nil
 }
 

@@ -4,6 +4,8 @@
 package nightly
 
 import (
+	"slices"
+
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
@@ -55,4 +57,13 @@ func (r *Report) Group(name string) *GroupReport {
 		}
 	}
 	return nil
+}
+
+// note adds what the ledger says, once.
+func (r *Report) note(notes ...string) {
+	for _, n := range notes {
+		if !slices.Contains(r.Notes, n) {
+			r.Notes = append(r.Notes, n)
+		}
+	}
 }

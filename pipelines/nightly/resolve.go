@@ -47,7 +47,7 @@ func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
 	}
 	defer stacks.Close()
 	if err := n.ledger.Unknown(); err != nil {
-		rep.Notes = append(rep.Notes, "state unknown: "+inert.Line(err.Error(), 300))
+		rep.note("state unknown: " + inert.Line(err.Error(), 300))
 	}
 	for i := range n.groups {
 		r := &resolving{Night: n, group: &n.groups[i], folder: round.Folder(filepath.Join(dir, n.groups[i].Name)), stacks: stacks, remotes: remotes}
@@ -57,7 +57,7 @@ func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
 		}
 		rep.Groups = append(rep.Groups, *g)
 	}
-	rep.Notes = append(rep.Notes, n.ledger.Notes()...)
+	rep.note(n.ledger.Notes()...)
 	return rep, round.WriteJSON(filepath.Join(dir, reportFile), rep)
 }
 

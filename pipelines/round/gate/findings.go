@@ -53,7 +53,10 @@ func (f *findings) result() Result {
 	r := Result{Verdict: verdict.Pass}
 	for _, x := range f.list {
 		r.Verdict = verdict.Worst(r.Verdict, x.verdict)
-		r.Person = r.Person || x.person
+	}
+	// A person who looked at one thing does not let another pass.
+	for _, x := range f.list {
+		r.Person = r.Person || x.person && x.verdict == r.Verdict
 	}
 	var said []string
 	var more strings.Builder
