@@ -132,7 +132,7 @@ func Execute(ctx context.Context, root *cobra.Command, exit func(error) int, arg
 		return 0
 	}
 	var usage *verdict.Usage
-	if !errors.As(err, &usage) && strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
+	if !errors.As(err, &usage) && mistaken(err) {
 		err = verdict.Usagef("%s (see '%s --help')", err, root.Name())
 	}
 	if ctx.Err() != nil && usage == nil {
@@ -214,4 +214,9 @@ func (e *Env) Notef(format string, args ...any) { fmt.Fprintf(e.Err, format+"\n"
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// mistaken recognises cobra's complaints about a command line that have no type.
+func mistaken(err error) bool {
+	return strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "if any flags in the group [")
 }

@@ -55,7 +55,7 @@ func TestReachableBranchAndDirection(t *testing.T) {
 	// https://github.com/angr/pyvex/issues/396
 	up.Move("main", aside)
 	_, err = w.e.Reachable(ctx, p)
-	wantsError(t, "pushed away", err, verdict.Held, "whose history does not contain "+string(second))
+	wantsError(t, "pushed away", err, verdict.Held, "the branch main of https://up.example/a.git is at "+string(aside)+", whose history does not contain "+string(second))
 
 	w.e.Offline = true
 	asked, err = w.e.Reachable(ctx, p)

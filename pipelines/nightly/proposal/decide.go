@@ -62,7 +62,9 @@ func Decide(r *round.Round, report *Report, results []gate.Result) Decision {
 		}
 	}
 	for _, text := range gates {
-		add(text)
+		if _, why, _ := strings.Cut(text, ": "); !slices.Contains(d.Draft, why) { // the archive gate says what the round says
+			add(text)
+		}
 	}
 	return d
 }

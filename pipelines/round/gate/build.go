@@ -38,16 +38,9 @@ func (s *Subject) fed() []string {
 	if recipes == nil {
 		recipes = build.Recipes()
 	}
-	uses := build.PinsOf(recipes)
-	moving := map[string]bool{}
-	for _, m := range s.Round.Moves() {
-		moving[m.Pin] = true
-	}
 	var names []string
-	for _, r := range recipes {
-		if slices.ContainsFunc(uses[r.Name], func(pin string) bool { return moving[pin] }) {
-			names = append(names, r.Name)
-		}
+	for _, r := range s.Round.Feeds(recipes) {
+		names = append(names, r.Name)
 	}
 	return names
 }

@@ -5,6 +5,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -60,7 +61,13 @@ func (f *findings) result() Result {
 	}
 	var said []string
 	var more strings.Builder
-	for _, x := range f.list {
+	list := f.list[:0:0]
+	for _, x := range f.list { // several members may have the same to say
+		if !slices.Contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	for _, x := range list {
 		if x.verdict == r.Verdict && len(said) < mostSaid {
 			said = append(said, x.why)
 			continue
@@ -68,7 +75,7 @@ func (f *findings) result() Result {
 		fmt.Fprintf(&more, "%s: %s\n", x.verdict, strings.Join(strings.Fields(x.why), " "))
 	}
 	r.Why = strings.Join(said, "; ")
-	if n := len(f.list) - len(said); n > 0 {
+	if n := len(list) - len(said); n > 0 {
 		r.Why += fmt.Sprintf("; and %d more", n)
 	}
 	r.Details = more.String() + f.details.String()

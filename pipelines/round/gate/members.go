@@ -61,13 +61,9 @@ func (s *Subject) onMain() *fetch.Engine {
 	return &e
 }
 
-// hasCommit reports whether the versions of a pin are commits of its upstream.
+// hasCommit reports whether a pin is locked at a commit of its upstream.
 func hasCommit(p *pins.Pin) bool {
-	switch p.Track.Kind {
-	case pins.GitBranch, pins.GitTag, pins.Gitlink, pins.GithubRelease:
-		return p.Lock != nil && p.Lock.Commit != ""
-	}
-	return false
+	return fetch.Archivable(p) && p.Lock != nil && p.Lock.Commit != ""
 }
 
 // shown is a text of others on one line.

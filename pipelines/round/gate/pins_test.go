@@ -123,7 +123,7 @@ func TestPinRulesSidewaysAndAccepted(t *testing.T) {
 	s.Next.Pin("a").Lock.Accepted = &accepted
 
 	up.Move("main", ids[1])
-	w.wants("not on its branch", w.gate("pins", s), verdict.Held, false, "whose history does not contain")
+	w.wants("not on its branch", w.gate("pins", s), verdict.Held, false, "the branch main of https://up.example/a.git is at")
 	// What the round says was asked when it was resolved.
 	w.wants("in a night", w.gate("pins", offline(s)), verdict.Pass, true)
 }

@@ -170,16 +170,17 @@ func rebuilt(ctx context.Context, r *patches.Repository, e *fetch.Engine, name s
 // checkedOut are the folders that decide over a round, or are a part of it.
 var checkedOut = []string{"pins", "patches", "ci"}
 
-// Checkout writes the folders pins, patches and ci of a repository's last
-// commit into the folder dir, as they are stored, and returns that commit.
-func Checkout(ctx context.Context, repo, dir string) (git.ID, error) {
+// Checkout writes the folders pins, patches and ci of a commit of a repository,
+// HEAD or a full id, into the folder dir, as they are stored, and returns that
+// commit.
+func Checkout(ctx context.Context, repo, commit, dir string) (git.ID, error) {
 	r, err := git.Open(ctx, repo)
 	if err != nil {
-		return "", verdict.Usagef("the pins are compared with the last commit: %s", err)
+		return "", verdict.Usagef("the pins are compared with a commit: %s", err)
 	}
-	head, err := r.CommitInfo(ctx, "HEAD")
+	head, err := r.CommitInfo(ctx, commit)
 	if err != nil {
-		return "", verdict.Usagef("the pins are compared with the last commit, and %s has none", repo)
+		return "", verdict.Usagef("the pins are compared with the commit %s, which %s does not have", commit, repo)
 	}
 	entries, err := r.LsTree(ctx, head.Tree)
 	if err != nil {

@@ -51,7 +51,7 @@ func TestCheckout(t *testing.T) {
 		"pins/a.yaml": "a\r\n", "patches/a/series": "s\n", "ci/trust/k.asc": "k\n", "cmd/x.go": "x\n", ".gitattributes": "pins/* export-ignore\n",
 	}, gittest.Symlink("ci/link", "/etc"))
 	dir := t.TempDir()
-	head, err := Checkout(t.Context(), r.Dir(), dir)
+	head, err := Checkout(t.Context(), r.Dir(), "HEAD", dir)
 	if err != nil || head != id {
 		t.Fatalf("%s, %v", head, err)
 	}
@@ -65,10 +65,10 @@ func TestCheckout(t *testing.T) {
 			t.Errorf("%s is there", name)
 		}
 	}
-	if _, err := Checkout(t.Context(), gittest.New(t).Dir(), t.TempDir()); verdict.ExitCode(err) != verdict.ExitUsage {
+	if _, err := Checkout(t.Context(), gittest.New(t).Dir(), "HEAD", t.TempDir()); verdict.ExitCode(err) != verdict.ExitUsage {
 		t.Errorf("without a commit: %v", err)
 	}
-	if _, err := Checkout(t.Context(), t.TempDir(), t.TempDir()); verdict.ExitCode(err) != verdict.ExitUsage {
+	if _, err := Checkout(t.Context(), t.TempDir(), "HEAD", t.TempDir()); verdict.ExitCode(err) != verdict.ExitUsage {
 		t.Errorf("without a repository: %v", err)
 	}
 }
