@@ -143,11 +143,11 @@ func (c *Cache) failed(l *lane, what string, err error) {
 	c.o.Progress.Step("warning: remote cache %s: %s: %s%s", c.o.Address, what, inert.Line(f.text, 400), rest)
 }
 
-// refuse notes that what lies under a key there is no good.
-func (c *Cache) refuse(key store.Key) {
+// refuse notes whether what lies under a key there is no good.
+func (c *Cache) refuse(key store.Key, is bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.refused[key] = true
+	c.refused[key] = is
 }
 
 func (c *Cache) isRefused(key store.Key) bool {

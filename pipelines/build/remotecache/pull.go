@@ -45,7 +45,7 @@ func (c *Cache) Pull(ctx context.Context, want build.Wanted, dir string) (from s
 	case errors.Is(err, absent):
 		c.well(&c.pulls)
 	default:
-		c.refuse(want.Key)
+		c.refuse(want.Key, true)
 		c.failed(&c.pulls, want.Recipe+" is not taken from there", err)
 	}
 	return "", false

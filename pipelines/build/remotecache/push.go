@@ -71,6 +71,7 @@ func (c *Cache) push(ctx context.Context, o build.Offered) error {
 	if err := c.upload(ctx, e.Key, static.NewLayer(sealed, envelopeType), layer); err != nil {
 		return err
 	}
+	c.refuse(e.Key, false)
 	c.o.Progress.Step("%s: pushed to %s (%.1f MB)", e.Name, c.o.Address, float64(layer.size)/1e6)
 	return nil
 }
