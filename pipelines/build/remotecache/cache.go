@@ -6,7 +6,6 @@ package remotecache
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/1bit-MONSTER/engine/internal/clock"
+	"github.com/1bit-MONSTER/engine/internal/httpget"
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/progress"
 	"github.com/1bit-MONSTER/engine/internal/store"
@@ -59,15 +59,13 @@ type lane struct {
 
 // New returns a Cache. It asks nobody yet.
 func New(o Options) (*Cache, error) {
-	return newCache(o, defaultLimits, clock.System, sleep, authn.DefaultKeychain, &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: defaultLimits.answer, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   defaultLimits.answer,
-		ExpectContinueTimeout: time.Second,
-		IdleConnTimeout:       30 * time.Second,
-		MaxIdleConnsPerHost:   8,
-		ForceAttemptHTTP2:     true,
-	})
+	client, err := httpget.New()
+	if err != nil {
+		return nil, err
+	}
+	// The user names the registry, which may be near; metadata services are
+	// never asked, wherever a registry sends us.
+	return newCache(o, defaultLimits, clock.System, sleep, authn.DefaultKeychain, client.MappedTransport())
 }
 
 func newCache(o Options, l limits, now clock.Clock, sleep func(context.Context, time.Duration) error, keys authn.Keychain, through http.RoundTripper) (*Cache, error) {

@@ -31,7 +31,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{
-	answer: 10 * time.Second, commit: time.Minute, ask: 30 * time.Second,
+	answer: 10 * time.Second, commit: 50 * time.Second, ask: 30 * time.Second,
 	base: 30 * time.Second, rate: 512 << 10, wait: 10 * time.Second, waits: 30 * time.Second,
 	backoff: 500 * time.Millisecond, strikes: 2,
 }

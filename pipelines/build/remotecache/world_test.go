@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/1bit-MONSTER/engine/internal/clock"
+	"github.com/1bit-MONSTER/engine/internal/httpget"
 	"github.com/1bit-MONSTER/engine/internal/progress"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
@@ -121,8 +122,12 @@ func newMachine(t *testing.T, a Address, setups ...setup) *machine {
 	for _, s := range setups {
 		s(&o, &l, &keys)
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	t.Cleanup(transport.CloseIdleConnections)
+	client, err := httpget.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := client.MappedTransport()
+	t.Cleanup(func() { transport.(*http.Transport).CloseIdleConnections() })
 	wait := func(_ context.Context, d time.Duration) error { m.waits = append(m.waits, d); return nil }
 	if m.cache, err = newCache(o, l, clock.Fixed(today), wait, keys, transport); err != nil {
 		t.Fatal(err)
