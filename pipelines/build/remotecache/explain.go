@@ -58,7 +58,7 @@ func explain(err error) failure {
 	case errors.As(err, &certificate):
 		return failure{text: "its certificate is not to be trusted (" + inert.Line(certificate.Err.Error(), 200) + ")", strike: true, decisive: true}
 	case errors.As(err, &answer):
-		return ofStatus(answer.StatusCode)
+		return ofAnswer(answer)
 	case errors.As(err, &plain):
 		return failure{text: plain.Error(), strike: true, decisive: true}
 	case errors.As(err, &late):
@@ -73,14 +73,22 @@ func explain(err error) failure {
 	return failure{text: "it cannot be asked (" + inert.Line(cause(err).Error(), 200) + ")", strike: true}
 }
 
-func ofStatus(code int) failure {
+// about says whether an answer is one to a request for manifests or blobs; a
+// server that is no registry has its own for others.
+func about(answer *transport.Error, what string) bool {
+	return answer.Request != nil && strings.Contains(answer.Request.URL.Path, "/"+what+"/")
+}
+
+func ofAnswer(answer *transport.Error) failure {
+	code := answer.StatusCode
+	if code == http.StatusNotFound && about(answer, "blobs") {
+		return failure{text: "it lacks a part of the entry (404)"}
+	}
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return failure{text: "it wants other credentials (" + http.StatusText(code) + "): log in with your container tool", strike: true, decisive: true}
 	case http.StatusTooManyRequests:
 		return failure{text: "it wants to be asked less (429)", strike: true}
-	case http.StatusNotFound:
-		return failure{text: "it lacks a part of the entry (404)"}
 	case http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage:
 		return failure{text: "it has no room (" + http.StatusText(code) + ")", strike: true}
 	}

@@ -90,6 +90,7 @@ func TestFailingRegistryNeverBreaksABuild(t *testing.T) {
 		{"401", answers(401, all), "it wants other credentials", nil},
 		{"403", answers(403, manifests), "it wants other credentials (Forbidden)", nil},
 		{"404", answers(404, manifests), "", nil},
+		{"no registry at all", answers(404, all), "it answers 404 Not Found", nil},
 		{"429", answers(429, all), "it wants to be asked less", nil},
 		{"500", answers(500, all), "it answers 500 Internal Server Error", nil},
 		{"503 for blobs", answers(503, blobs), "it answers 503 Service Unavailable", nil},
@@ -146,7 +147,7 @@ func TestFailingRegistryNeverBreaksABuild(t *testing.T) {
 			case <-stop:
 			case <-r.Context().Done():
 			}
-		}), "it sent nothing more within 2s", func(_ *Options, l *limits, _ *authn.Keychain) { l.answer = 2 * time.Second }},
+		}), "it sent nothing more within 3s", func(_ *Options, l *limits, _ *authn.Keychain) { l.answer = 3 * time.Second }},
 		{"one that drips", layers(func(w http.ResponseWriter, r *http.Request, b []byte) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(b)))
 			for _, c := range b {

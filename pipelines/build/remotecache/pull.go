@@ -86,7 +86,7 @@ func (c *Cache) ask(ctx context.Context, key store.Key, recipe string) (*Record,
 	none := v1.Descriptor{}
 	desc, err := c.puller.Get(ctx, c.o.Address.repo.Tag(string(key)))
 	var answer *transport.Error
-	if errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound {
+	if errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound && about(answer, "manifests") {
 		return nil, none, absent
 	}
 	if err != nil {
