@@ -19,6 +19,7 @@ import (
 // buildFlags are the flags of dist build.
 type buildFlags struct {
 	network
+	remoteFlags
 	out                            string
 	all, list, plan, explain, svg  bool
 	noSandbox, hostTools, paranoid bool
@@ -47,7 +48,8 @@ cache folder. It may be deleted at any time.`,
   dist build --plan llama-vulkan      # from what, with digests
   dist build --explain llama-vulkan   # why it would be built again
   dist build --all                    # everything that can be built here
-  dist build --json                   # the result for a program`,
+  dist build --json                   # the result for a program
+  dist build llama-vulkan --remote-cache oci://registry.example.com/1bit/outputs`,
 		ValidArgsFunction: completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.out == "" {
@@ -61,6 +63,7 @@ cache folder. It may be deleted at any time.`,
 		},
 	}
 	f.network.flags(cmd)
+	f.remoteFlags.flags(cmd)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "out", "o", "", "output folder (default: dist in the repository)")
 	flags.BoolVar(&f.all, "all", false, "build every component that can be built here")
@@ -169,11 +172,16 @@ func (f *buildFlags) options(cmd *cobra.Command) (build.Options, error) {
 		return build.Options{}, err
 	}
 	g, err := goPin(repo)
+	if err != nil {
+		return build.Options{}, err
+	}
 	env := cli.From(cmd)
-	return build.Options{
+	o := build.Options{
 		Repo: repo, Out: f.out, Cache: cache, Go: g, NoSandbox: f.noSandbox, Paranoid: f.paranoid,
 		Progress: progress.New(env.Err, env.Terminal),
-	}, err
+	}
+	o.Remote, err = f.remote(cmd, &o)
+	return o, err
 }
 
 func show(env *cli.Env, r *build.Result) error {
@@ -183,6 +191,8 @@ func show(env *cli.Env, r *build.Result) error {
 		what = "nothing changed:"
 	case r.Hit:
 		what = "packed from the store:"
+	case r.From != "":
+		what = "packed from the remote cache:"
 	}
 	_, err := fmt.Fprintf(env.Out, "%s %s\n  size       %s\n  sha256     %s\n  component  %s\n  source     %s\n",
 		what, shorten(r.Archive), megabytes(r.Size), r.SHA256, r.Component, r.Source)

@@ -152,8 +152,11 @@ func buildComponents(cmd *cobra.Command, env *cli.Env, w *build.Workshop, names 
 			continue
 		}
 		done := "built"
-		if m.Hit {
+		switch {
+		case m.Hit:
 			done = "in the store"
+		case m.From != "":
+			done = "from the remote cache"
 		}
 		t.Add(m.Name, string(m.Verdict), done, megabytes(m.Size), shorten(m.View))
 	}

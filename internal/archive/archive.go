@@ -3,7 +3,8 @@
 
 // Package archive writes .tar.zst files that are a function of their content
 // alone: entries sorted by name, one time for all, root as owner, modes 0644 or
-// 0755, no extended headers but for long names, one compressor thread.
+// 0755, symbolic links as they are, no extended headers but for long names, one
+// compressor thread.
 package archive
 
 import (
@@ -23,6 +24,7 @@ import (
 type File struct {
 	Name string // with slashes, relative, clean
 	Exec bool   // mode 0755, otherwise 0644
+	Link string // the target, where it is a symbolic link; it has no content then
 	Size int64
 	Open func() (io.ReadCloser, error)
 }
@@ -82,6 +84,10 @@ func writeDirs(t *tar.Writer, dir string, mtime time.Time, written map[string]bo
 
 func writeFile(t *tar.Writer, name string, mtime time.Time, f File) error {
 	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: f.Size, ModTime: mtime.Truncate(time.Second)}
+	if f.Link != "" {
+		h.Typeflag, h.Linkname, h.Mode, h.Size = tar.TypeSymlink, f.Link, 0o777, 0
+		return t.WriteHeader(h)
+	}
 	if f.Exec {
 		h.Mode = 0o755
 	}

@@ -85,3 +85,27 @@ func TestWriteRefusesAFileThatChangedItsSize(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteLinks(t *testing.T) {
+	packed := pack(t, Bytes("lib/a.so.1", []byte("elf")), File{Name: "lib/a.so", Link: "a.so.1", Size: 6})
+	z, err := zstd.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var got []string
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, h.FileInfo().Mode().String()+" "+h.Name+" "+h.Linkname)
+	}
+	want := []string{"drwxr-xr-x top-1/ ", "drwxr-xr-x top-1/lib/ ", "Lrwxrwxrwx top-1/lib/a.so a.so.1", "-rw-r--r-- top-1/lib/a.so.1 "}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -45,6 +45,7 @@ type Builder struct {
 	Progress *progress.Reporter
 	Live     io.Writer // gets the log as it comes; nil: nobody does
 	CPUs     int       // that a step may use; 0: all
+	Remote   Remote    // is asked for what the store lacks; nil: nobody is
 
 	Paranoid bool // read again what the store has, and build it anew when it is damaged
 
@@ -59,6 +60,7 @@ type Built struct {
 	Sum   string       `json:"sum"` // t1: of the component's files
 	Size  int64        `json:"size"`
 	Hit   bool         `json:"hit"`
+	From  string       `json:"from,omitempty"` // the remote cache that it was pulled from just now
 	Steps []StepResult `json:"steps,omitempty"`
 	Path  string       `json:"path"`
 }
@@ -94,12 +96,17 @@ func (b *Builder) one(ctx context.Context, c *PlannedComponent, made map[string]
 			return nil, err
 		}
 	}
+	meta := map[string]string{"recipe": c.Name, "space": string(c.Inputs.Space), "inputs": string(inputs)}
 	e, err := b.Store.Put(ctx, c.Key, store.Maker{
 		Kind: "output",
 		Name: c.Name,
-		Meta: map[string]string{"recipe": c.Name, "space": string(c.Inputs.Space), "inputs": string(inputs)},
+		Meta: meta,
 		Fill: func(ctx context.Context, dir string) error {
 			built.Hit = false
+			if from, ok := b.pull(ctx, c, dir); ok {
+				built.From, meta[originMeta] = from, from
+				return nil
+			}
 			b.Progress.Step("building %s", c.Name)
 			var err error
 			built.Steps, err = b.fill(ctx, c, made, dir)
@@ -111,6 +118,7 @@ func (b *Builder) one(ctx context.Context, c *PlannedComponent, made map[string]
 		return nil, err
 	}
 	built.Sum, built.Size, built.Path = e.Sum, e.Size, e.Path
+	offer(ctx, b.Remote, b.Store, c.Key)
 	return built, nil
 }
 

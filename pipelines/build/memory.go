@@ -78,7 +78,7 @@ func upToDate(ctx context.Context, o Options) *Result {
 	if commitOf(ctx, o.Repo, m.Sources) != m.Result.Commit {
 		return nil
 	}
-	m.Result.UpToDate = true
+	m.Result.UpToDate, m.Result.From = true, ""
 	return &m.Result
 }
 

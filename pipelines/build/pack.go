@@ -53,8 +53,9 @@ type Options struct {
 	Cache Cache
 	Go    GoPin
 
-	NoSandbox bool // build in plain sight of the machine; marked, never released
-	Paranoid  bool // read again what is taken from the store
+	NoSandbox bool   // build in plain sight of the machine; marked, never released
+	Paranoid  bool   // read again what is taken from the store
+	Remote    Remote // is asked for what the store lacks; nil: nobody is
 	Progress  *progress.Reporter
 }
 
@@ -63,8 +64,9 @@ type Result struct {
 	Archive   string    `json:"archive"` // its path
 	SHA256    string    `json:"sha256"`
 	Size      int64     `json:"size"`
-	UpToDate  bool      `json:"up-to-date"` // nothing was to do
-	Hit       bool      `json:"hit"`        // the component was in the store
+	UpToDate  bool      `json:"up-to-date"`     // nothing was to do
+	Hit       bool      `json:"hit"`            // the component was in the store
+	From      string    `json:"from,omitempty"` // the remote cache that the component was pulled from just now
 	Version   string    `json:"version"`
 	Component string    `json:"component"` // t1: of its files
 	Key       store.Key `json:"key"`       // the component's in the store
@@ -118,6 +120,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 		return nil, verdict.Usagef("%s is a file: name a folder with --out", o.Out)
 	}
 	if r := upToDate(ctx, o); r != nil && !o.Paranoid {
+		o.offer(ctx, r)
 		return r, nil
 	}
 	st, err := o.Cache.Store()
@@ -130,6 +133,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer lock.Unlock()
 	if r := upToDate(ctx, o); r != nil && !o.Paranoid {
+		o.offer(ctx, r)
 		return r, nil // somebody else built it while we waited
 	}
 	begun := time.Now()
@@ -174,8 +178,18 @@ func (o Options) component(ctx context.Context, w *workTree) (*Built, error) {
 	if planned.Key, err = planned.Inputs.Key(); err != nil {
 		return nil, err
 	}
-	b := &Builder{Store: w.store, Cache: o.Cache, Runner: runner, Progress: o.Progress, Paranoid: o.Paranoid, tree: w}
+	b := &Builder{Store: w.store, Cache: o.Cache, Runner: runner, Progress: o.Progress, Paranoid: o.Paranoid, Remote: o.Remote, tree: w}
 	return b.one(ctx, planned, nil)
+}
+
+// offer gives the component of an earlier build to the remote cache.
+func (o Options) offer(ctx context.Context, r *Result) {
+	if o.Remote == nil {
+		return
+	}
+	if st, err := o.Cache.Store(); err == nil {
+		offer(ctx, o.Remote, st, r.Key)
+	}
 }
 
 // lock makes one build at a time of all that write to the same folder.
@@ -197,7 +211,7 @@ func pack(ctx context.Context, o Options, c *Built, w *workTree) (*Result, error
 	}
 	top := fmt.Sprintf("1bit-%s-%s", w.version, platform)
 	r := &Result{
-		Archive: filepath.Join(o.Out, top+".tar.zst"), Hit: c.Hit, Version: w.version,
+		Archive: filepath.Join(o.Out, top+".tar.zst"), Hit: c.Hit, From: c.From, Version: w.version,
 		Component: c.Sum, Key: c.Key, Source: w.source, Commit: commitOf(ctx, o.Repo, w.list.files),
 	}
 	files, err := payload(o, c, w, r.Commit)

@@ -38,6 +38,9 @@ func (b *Builder) Reproduce(ctx context.Context, c *PlannedComponent, made map[s
 	if c.err != nil {
 		return nil, c.err
 	}
+	local := *b
+	local.Remote = nil // both are to be builds of this machine
+	b = &local
 	b.Progress.Step("%s: build 1 of 2", c.Name)
 	first, err := b.one(ctx, c, made)
 	if err != nil {

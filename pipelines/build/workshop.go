@@ -107,7 +107,7 @@ func (w *Workshop) builder(ctx context.Context) (*Builder, error) {
 	return &Builder{
 		Store: w.engine.Store, Cache: w.options.Cache, Runner: runner, Live: w.live, Progress: w.options.Progress,
 		Provider: &Locked{Engine: w.engine, Stacks: stacks, Progress: w.options.Progress},
-		Paranoid: w.options.Paranoid, tree: w.tree,
+		Paranoid: w.options.Paranoid, Remote: w.options.Remote, tree: w.tree,
 	}, nil
 }
 
@@ -161,7 +161,7 @@ func (w *Workshop) serve(ctx context.Context) Made {
 		return Made{Name: "serve", Verdict: verdict.Of(err), Why: err.Error()}
 	}
 	return Made{
-		Built: &Built{Name: "serve", Key: r.Key, Sum: r.Component, Size: r.Size, Hit: r.Hit || r.UpToDate},
+		Built: &Built{Name: "serve", Key: r.Key, Sum: r.Component, Size: r.Size, Hit: r.Hit || r.UpToDate, From: r.From},
 		Name:  "serve", View: r.Archive, Verdict: verdict.Pass,
 	}
 }
@@ -176,7 +176,7 @@ func (w *Workshop) one(ctx context.Context, b *Builder, c *PlannedComponent, mad
 	}
 	if err == nil {
 		if b == nil {
-			b = &Builder{Store: w.engine.Store, Cache: w.options.Cache, Progress: w.options.Progress} // the store has it
+			b = &Builder{Store: w.engine.Store, Cache: w.options.Cache, Progress: w.options.Progress, Remote: w.options.Remote} // the store has it
 		}
 		m.Built, err = b.one(ctx, c, made)
 	}
