@@ -118,6 +118,16 @@ func TestBuild(t *testing.T) {
 }
 
 // A toolchain that is not here is the machine's affair, not the round's.
+// A component that nobody can build yet, since main's own pin does not say where
+// its downloads come from, says nothing about a bump, and is no pass.
+func TestBuildOfWhatMainOwes(t *testing.T) {
+	t.Parallel()
+	cmake := "project(a)\nfile(DOWNLOAD https://dl.example/x.bin x.bin)\n"
+	w, s := step(t, gittest.Files{"CMakeLists.txt": cmake}, gittest.Files{"CMakeLists.txt": cmake, "b": "more\n"})
+	w.workshop(s, build.HostTools, recipe("app", "a", "exit 1"))
+	w.wants("owing", w.gate("build", offline(s)), verdict.Skipped, false, "app cannot be built yet, on main neither", "pin a")
+}
+
 func TestBuildWithoutToolchain(t *testing.T) {
 	t.Parallel()
 	if _, err := build.NewHostRunner(t.Context(), build.Sandboxed); err != nil {

@@ -32,8 +32,8 @@ func evidenced() Gate {
 }
 
 func evidenceOf(ctx context.Context, f *findings, s *Subject) error {
-	names := s.fed()
-	if len(names) == 0 {
+	recipes := s.fed()
+	if len(recipes) == 0 {
 		f.detail("no component is built from what moves")
 		return nil
 	}
@@ -46,7 +46,8 @@ func evidenceOf(ctx context.Context, f *findings, s *Subject) error {
 	for _, d := range definitions {
 		tests[d.Component] = append(tests[d.Component], d)
 	}
-	for _, name := range names {
+	for _, r := range recipes {
+		name := r.Name
 		if len(tests[name]) == 0 {
 			f.say(verdict.Skipped, "no hardware test is defined for %s", name)
 			continue
