@@ -29,6 +29,9 @@ func (l *Ledger) Refresh(ctx context.Context) error {
 }
 
 func (l *Ledger) refresh(ctx context.Context) error {
+	if l.o.Remote.URL == "" {
+		return verdict.Infraf("this clone has no remote origin: say with --state-remote where the branch %s is kept", Branch)
+	}
 	lock, err := l.lockLocal(ctx)
 	if err != nil {
 		return verdict.Infraf("the branch %s cannot be kept in this clone: %w", Branch, err)
