@@ -46,7 +46,11 @@ func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
 			return nil, err
 		}
 	}
-	rep.Notes = append(rep.Notes, n.ledger.Notes()...)
+	for _, note := range n.ledger.Notes() {
+		if !contains(rep.Notes, note) { // the first phase may have said so
+			rep.Notes = append(rep.Notes, note)
+		}
+	}
 	return rep, nil
 }
 
