@@ -5,6 +5,7 @@ package nightly
 
 import (
 	"context"
+	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -68,6 +69,9 @@ func (n *Night) row(g *Group, m *ledger.Memory) page.Group {
 	}
 	if p := m.Proposal; p != nil {
 		row.Proposal = &page.Proposal{Branch: p.Branch, Title: "round " + p.RoundID, Draft: p.Draft}
+		if p.Round != nil {
+			row.Proposal.Title = strings.Join(moves(p.Round), ", ")
+		}
 	}
 	return row
 }
