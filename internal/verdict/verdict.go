@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A Verdict is the outcome of one piece of work.
@@ -36,6 +37,13 @@ const ExitUsage = 2
 
 // order is the precedence when many things are summed up in one verdict.
 var order = [...]Verdict{Fail, Conflict, Infra, Held, Skipped, Pass}
+
+// All returns the six verdicts in the order of Worst: what needs attention
+// first.
+func All() []Verdict { return slices.Clone(order[:]) }
+
+// Known says whether v is one of the six words.
+func (v Verdict) Known() bool { return slices.Contains(order[:], v) }
 
 // ExitCode returns the exit code of dist for v: 0 pass, 1 fail, 3 conflict,
 // 4 held, 5 infra, 6 skipped. An unknown verdict is a fail.

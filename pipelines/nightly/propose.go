@@ -127,7 +127,7 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 		}
 	}
 	if len(outcome.Gates) == 0 && outcome.Verdict != verdict.Pass {
-		return verdict.New(known(outcome.Verdict), inert.Line(outcome.Why, 500))
+		return verdict.New(unpassed(outcome.Verdict), inert.Line(outcome.Why, 500))
 	}
 	names := []string{}
 	for _, x := range gate.All() {
@@ -157,14 +157,13 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 	return nil
 }
 
-// known reads a verdict that upstream code may have written: what is not one
+// unpassed reads a verdict that upstream code may have written: what is not one
 // is a failure, and it cannot say pass.
-func known(v verdict.Verdict) verdict.Verdict {
-	switch v {
-	case verdict.Conflict, verdict.Held, verdict.Infra, verdict.Skipped:
-		return v
+func unpassed(v verdict.Verdict) verdict.Verdict {
+	if !v.Known() || v == verdict.Pass {
+		return verdict.Fail
 	}
-	return verdict.Fail
+	return v
 }
 
 // propose pushes the branch. The commit is written down first, so that a run

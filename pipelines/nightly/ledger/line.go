@@ -14,7 +14,6 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/inert"
-	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
 // What is on the branch may be written by anybody who could push there, so that
@@ -66,11 +65,11 @@ func (e *Event) check() error {
 			return errors.New("its round has another id or group than itself")
 		}
 	case Ended:
-		if !known(e.Verdict) {
+		if !e.Verdict.Known() {
 			return fmt.Errorf("%s is no verdict", quote(string(e.Verdict)))
 		}
 		for _, g := range e.Gates {
-			if g.Name == "" || !known(g.Verdict) {
+			if g.Name == "" || !g.Verdict.Known() {
 				return fmt.Errorf("the gate %s has no name or no verdict", quote(g.Name))
 			}
 		}
@@ -109,14 +108,6 @@ func (e *Event) checkMembers() error {
 		seen[s.Pin] = true
 	}
 	return nil
-}
-
-func known(v verdict.Verdict) bool {
-	switch v {
-	case verdict.Pass, verdict.Fail, verdict.Conflict, verdict.Held, verdict.Infra, verdict.Skipped:
-		return true
-	}
-	return false
 }
 
 // encode returns the event as a line, line end included. Its keys are always in

@@ -9,9 +9,6 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
-// order is the verdicts, those that need attention first.
-var order = []verdict.Verdict{verdict.Fail, verdict.Conflict, verdict.Infra, verdict.Held, verdict.Skipped, verdict.Pass}
-
 // A mark is how a verdict looks, by more than its colour.
 type mark struct {
 	Verdict verdict.Verdict
@@ -44,7 +41,7 @@ func markOf(v verdict.Verdict) mark {
 
 // known returns v, a fail for an unknown word, as everywhere.
 func known(v verdict.Verdict) verdict.Verdict {
-	if v == "" || slices.Contains(order, v) {
+	if v == "" || v.Known() {
 		return v
 	}
 	return verdict.Fail

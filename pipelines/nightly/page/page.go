@@ -166,10 +166,11 @@ func (g *Group) urgency() int {
 	if g.Alarm != nil {
 		return -1
 	}
-	if i := slices.Index(order, g.Verdict); i >= 0 {
+	all := verdict.All()
+	if i := slices.Index(all, g.Verdict); i >= 0 {
 		return i
 	}
-	return len(order)
+	return len(all)
 }
 
 func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

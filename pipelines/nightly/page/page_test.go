@@ -28,7 +28,7 @@ func before(days int) time.Time { return made.AddDate(0, 0, -days).Add(-20 * tim
 // nights reads a strip, the last night at the right end; a dot is a gap.
 func nights(strip, why string) []Night {
 	letters := map[rune]verdict.Verdict{}
-	for _, v := range order {
+	for _, v := range verdict.All() {
 		letters[rune(v[0])] = v
 	}
 	var list []Night

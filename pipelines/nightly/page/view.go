@@ -90,7 +90,7 @@ func view(p *Page) *shown {
 		counts[r.Verdict]++
 		v.Rows = append(v.Rows, r)
 	}
-	for _, verd := range append(order[:len(order):len(order)], none) {
+	for _, verd := range append(verdict.All(), none) {
 		if n := counts[verd]; n > 0 {
 			v.Sums = append(v.Sums, sum{verd, n, word(verd)})
 		}

@@ -98,7 +98,7 @@ func (a *Account) gates() string {
 			break
 		}
 		word := r.Verdict
-		if verdict.Worst(word) != word {
+		if !word.Known() {
 			word = verdict.Fail // no word of ours
 		}
 		fmt.Fprintf(&b, "| %s | %s | %.1f | %s |\n", inert.Code(r.Gate, 60), word, r.Seconds, inert.Markdown(r.Why, 300))

@@ -166,7 +166,7 @@ func (h handed) verdicts(gates []string) ([]gate.Result, error) {
 			return nil, tampered(name, "there is no gate %q", r.Gate)
 		case seen[r.Gate]:
 			return nil, tampered(name, "the gate %s is there twice", r.Gate)
-		case !slices.Contains(words, r.Verdict):
+		case !r.Verdict.Known():
 			return nil, tampered(name, "the gate %s has the verdict %q", r.Gate, r.Verdict)
 		case r.Seconds < 0 || r.Seconds > 1e7 || math.IsNaN(r.Seconds):
 			return nil, tampered(name, "the gate %s took %g seconds", r.Gate, r.Seconds)
@@ -184,8 +184,6 @@ func (h handed) verdicts(gates []string) ([]gate.Result, error) {
 	}
 	return list, nil
 }
-
-var words = []verdict.Verdict{verdict.Pass, verdict.Fail, verdict.Conflict, verdict.Held, verdict.Infra, verdict.Skipped}
 
 // sameProposal makes a proposal of the round and the verdicts and compares it
 // with the one that was handed on. Only what happened upstream and to the
