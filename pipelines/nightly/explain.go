@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/page"
+	"github.com/1bit-MONSTER/engine/pipelines/round"
 )
 
 // A Line is one fact of a story.
@@ -44,14 +46,14 @@ func (n *Night) Explain(ctx context.Context, name string) ([]Line, error) {
 		say("state", "unknown: %s", err)
 	}
 	for _, p := range g.Members {
-		row := member(p, m)
+		row, locked := member(p, m), round.VersionOf(p.Lock)
 		switch {
 		case row.Newest == "":
-			say(p.Name, "%s; no night has looked at it yet", shown(lockedVersion(p)))
+			say(p.Name, "%s; no night has looked at it yet", locked)
 		case row.UpToDate:
-			say(p.Name, "%s, the newest", shown(lockedVersion(p)))
+			say(p.Name, "%s, the newest", locked)
 		default:
-			say(p.Name, "%s; the newest is %s, first seen %s%s", shown(lockedVersion(p)), shown(m.Pins[p.Name].Newest), moment(row.NewestSeen), behind(row.Behind))
+			say(p.Name, "%s; the newest is %s, first seen %s%s", locked, m.Pins[p.Name].Newest, moment(row.NewestSeen), behind(row.Behind))
 		}
 		if p.Hold.Active(n.now()) {
 			until := ""
@@ -99,7 +101,7 @@ func (n *Night) story(g *Group, m *ledger.Memory, say func(what, format string, 
 		if p.Draft {
 			draft = ", as a draft"
 		}
-		say("proposal", "%s on %s%s: review and merge branch %s", short(p.Commit), moment(p.At), draft, p.Branch)
+		say("proposal", "%s on %s%s: review and merge branch %s", git.ID(p.Commit).Short(), moment(p.At), draft, p.Branch)
 	}
 	if next := advice(e, g.Name); next != "" {
 		say("next", "%s", next)
@@ -140,11 +142,4 @@ func reason(why string) string {
 		return ""
 	}
 	return ": " + strings.TrimSuffix(why, ".")
-}
-
-func short(id string) string {
-	if len(id) == 40 {
-		return id[:12]
-	}
-	return id
 }

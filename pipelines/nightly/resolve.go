@@ -202,23 +202,9 @@ func (r *resolving) settle() {
 func moves(x *round.Round) []string {
 	var list []string
 	for _, m := range x.Moves() {
-		list = append(list, fmt.Sprintf("%s: %s -> %s", m.Pin, shown(m.From), shown(m.To)))
+		list = append(list, fmt.Sprintf("%s: %s -> %s", m.Pin, m.From, m.To))
 	}
 	return list
-}
-
-func shown(v round.Version) string {
-	id := v.ID
-	if len(id) == 40 {
-		id = id[:12]
-	}
-	switch {
-	case id == "":
-		return "nothing"
-	case v.Name != "" && v.Name != v.ID:
-		return inert.Line(v.Name, 60) + " (" + inert.Line(id, 80) + ")"
-	}
-	return inert.Line(id, 80)
 }
 
 // grace is what a version may lack of its minimum age: a night begins some
@@ -272,7 +258,7 @@ func (r *resolving) young(x *round.Round) string {
 			age = p.Track.MinAge
 		}
 		if r.now().Sub(m.Seen) < age-grace {
-			return fmt.Sprintf("%s %s was first seen on %s: it may move after %s", m.Pin, shown(m.To), m.Seen.Format("2006-01-02 15:04"), m.Seen.Add(age).Format("2006-01-02 15:04"))
+			return fmt.Sprintf("%s %s was first seen on %s: it may move after %s", m.Pin, m.To, moment(m.Seen), moment(m.Seen.Add(age)))
 		}
 	}
 	return ""
@@ -311,7 +297,7 @@ func (r *resolving) reject(context.Context) (Outcome, error) {
 		if !is {
 			return ""
 		}
-		why := m.Pin + " " + shown(m.To) + " is rejected"
+		why := m.Pin + " " + m.To.String() + " is rejected"
 		if reject.Why != "" {
 			why += ": " + inert.Line(reject.Why, 200)
 		}

@@ -78,7 +78,7 @@ func (n *Night) row(g *Group, m *ledger.Memory) page.Group {
 
 func member(p *pins.Pin, m *ledger.Memory) page.Member {
 	row := page.Member{Pin: p.Name}
-	locked := lockedVersion(p)
+	locked := round.VersionOf(p.Lock)
 	if p.Lock != nil {
 		row.Version, row.Commit, row.Dated = p.Lock.Version, p.Lock.ID(), p.Lock.Date
 		row.Seen, _ = m.FirstSeen(p.Name, locked)
@@ -94,17 +94,6 @@ func member(p *pins.Pin, m *ledger.Memory) page.Member {
 	row.UpToDate = known.Newest.ID == locked.ID
 	row.NewestSeen, _ = m.FirstSeen(p.Name, known.Newest)
 	return row
-}
-
-func lockedVersion(p *pins.Pin) round.Version {
-	if p.Lock == nil {
-		return round.Version{}
-	}
-	v := round.Version{ID: p.Lock.ID(), Name: p.Lock.Version}
-	if p.Lock.Via != nil {
-		v.Via = p.Lock.Via.Commit
-	}
-	return v
 }
 
 // Retry has the tries of a group counted anew, and what was declined proposed

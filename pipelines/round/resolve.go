@@ -55,7 +55,7 @@ func Resolve(ctx context.Context, e *fetch.Engine, root, group string, members [
 		Errors: map[string]error{}, Behind: map[string]string{}, engine: e,
 	}
 	for _, p := range members {
-		m := Member{Pin: p.Name, Stack: p.Stack, From: locked(p.Lock)}
+		m := Member{Pin: p.Name, Stack: p.Stack, From: VersionOf(p.Lock)}
 		var err error
 		if m.Series, err = seriesSum(root, p.Stack); err != nil {
 			return nil, fmt.Errorf("stack %s: %w", p.Stack, err)
@@ -84,18 +84,6 @@ func Resolve(ctx context.Context, e *fetch.Engine, root, group string, members [
 	}
 	f.Round.ID = f.Round.Identify()
 	return f, nil
-}
-
-// locked is a lock's version.
-func locked(l *pins.Lock) Version {
-	v := Version{ID: l.ID()}
-	if l != nil {
-		v.Name = l.Version
-		if l.Via != nil {
-			v.Via = l.Via.Commit
-		}
-	}
-	return v
 }
 
 func now(e *fetch.Engine) time.Time {

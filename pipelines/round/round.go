@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/pins"
 )
 
@@ -80,6 +81,34 @@ type Version struct {
 	Name string `json:"name,omitempty"` // as the upstream writes it; untrusted
 	// Via is the commit of the integration repository that names ID.
 	Via string `json:"via,omitempty"`
+}
+
+// VersionOf is the version that a lock describes; without one it is empty.
+func VersionOf(l *pins.Lock) Version {
+	if l == nil {
+		return Version{}
+	}
+	v := Version{ID: l.ID(), Name: l.Version}
+	if l.Via != nil {
+		v.Via = l.Via.Commit
+	}
+	return v
+}
+
+// String shows the version to people: its name and the beginning of its id, on
+// one line and inert.
+func (v Version) String() string {
+	id := v.ID
+	if len(id) == 40 {
+		id = id[:12]
+	}
+	switch {
+	case id == "":
+		return "nothing"
+	case v.Name != "" && v.Name != v.ID:
+		return inert.Line(v.Name, 60) + " (" + inert.Line(id, 80) + ")"
+	}
+	return inert.Line(id, 80)
 }
 
 // Moves returns the members that go to another version.

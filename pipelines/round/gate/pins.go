@@ -117,7 +117,7 @@ func member(ctx context.Context, f *findings, s *Subject, m *round.Member) {
 	}
 	for _, p := range []*pins.Pin{rules, next} {
 		if r, is := p.Rejected(next.Lock.ID()); is {
-			f.say(verdict.Held, "pin %s: %s is rejected: %s", m.Pin, short(m.To), shown(r.Why))
+			f.say(verdict.Held, "pin %s: %s is rejected: %s", m.Pin, m.To, shown(r.Why))
 			break
 		}
 	}
@@ -135,9 +135,9 @@ func member(ctx context.Context, f *findings, s *Subject, m *round.Member) {
 	asked, err := s.Engine.Reachable(ctx, &there)
 	f.fault(err)
 	if err == nil && !asked && hasCommit(next) {
-		s.logf("%s: the upstream was not asked; the round says that it had %s", m.Pin, short(m.To))
+		s.logf("%s: the upstream was not asked; the round says that it had %s", m.Pin, m.To)
 	}
-	f.detail("%s: %s -> %s", m.Pin, short(m.From), short(m.To))
+	f.detail("%s: %s -> %s", m.Pin, m.From, m.To)
 }
 
 // asResolved compares the locks with what the round says.
@@ -181,21 +181,6 @@ func direction(ctx context.Context, f *findings, s *Subject, base, next *pins.Pi
 		return
 	}
 	f.fault(err)
-}
-
-// short shows a version.
-func short(v round.Version) string {
-	id := v.ID
-	if len(id) == 40 {
-		id = id[:12]
-	}
-	switch {
-	case v.Name != "" && v.Name != v.ID:
-		return shown(v.Name) + " (" + shown(id) + ")"
-	case id == "":
-		return "nothing"
-	}
-	return shown(id)
 }
 
 func orNothing(id string) string {

@@ -43,24 +43,17 @@ func Between(base, next *pins.Set, at time.Time) []*round.Round {
 		r := &round.Round{Schema: round.Schema, Group: name, Mode: round.DryRun, At: at, Try: 1}
 		for _, m := range members {
 			q := next.Pin(m)
-			r.Members = append(r.Members, round.Member{Pin: m, Stack: q.Stack, From: versionOf(base.Pin(m)), To: versionOf(q), Lock: q.Lock})
+			var from round.Version
+			if old := base.Pin(m); old != nil {
+				from = round.VersionOf(old.Lock)
+			}
+			r.Members = append(r.Members, round.Member{Pin: m, Stack: q.Stack, From: from, To: round.VersionOf(q.Lock), Lock: q.Lock})
 		}
 		r.ID = r.Identify()
 		rounds = append(rounds, r)
 	}
 	slices.SortStableFunc(rounds, func(a, b *round.Round) int { return cmp.Compare(orders[a.Group], orders[b.Group]) })
 	return rounds
-}
-
-func versionOf(p *pins.Pin) round.Version {
-	if p == nil || p.Lock == nil {
-		return round.Version{}
-	}
-	v := round.Version{ID: p.Lock.ID(), Name: p.Lock.Version}
-	if p.Lock.Via != nil {
-		v.Via = p.Lock.Via.Commit
-	}
-	return v
 }
 
 // Present is what gates look at in a work tree before it is committed.

@@ -14,6 +14,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pins"
+	"github.com/1bit-MONSTER/engine/pipelines/round"
 )
 
 // rebase moves the stack of a pin to the newest commit of its upstream, as a
@@ -53,7 +54,7 @@ func stackWorld(t *testing.T) (*world, *Subject) {
 	w.patch("a", gittest.Files{"a.c": "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n"})
 	w.commit()
 	s := w.subject("a")
-	s.Round.Members[0].To = versionOf(&pins.Pin{Lock: &pins.Lock{Commit: "1111111111111111111111111111111111111111"}})
+	s.Round.Members[0].To = round.VersionOf(&pins.Lock{Commit: "1111111111111111111111111111111111111111"})
 	return w, s
 }
 
