@@ -169,15 +169,12 @@ func handedOn(cmd *cobra.Command, repo string, folder round.Folder, scratch stri
 	if err != nil {
 		return nil, err
 	}
-	return &gate.Subject{
-		Round: p.Round, Base: p.Base, Next: p.Next, BaseDir: p.BaseDir, NextDir: p.NextDir, Engine: p.Engine,
-		Stacks: p.Stacks, StackErrors: p.StackErrors, Receipts: opened.Receipts, Now: clock.System(),
-	}, nil
+	return p.Subject(opened.Receipts, clock.System()), nil
 }
 
 // workshop builds in the sandbox with the pinned toolchains, as a night does.
 func (f *gateFlags) workshop(cmd *cobra.Command, s *gate.Subject, out string) (*build.Workshop, error) {
-	g, err := goPin(s.NextDir)
+	g, err := build.GoPinOf(s.Next.Pin("go"))
 	if err != nil {
 		return nil, err
 	}

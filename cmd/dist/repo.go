@@ -62,10 +62,7 @@ func goPin(repo string) (build.GoPin, error) {
 	if err != nil {
 		return build.GoPin{}, err
 	}
-	if p.State() != pins.Verified {
-		return build.GoPin{}, verdict.Failf("pin go is %s: only a verified lock is built; run 'dist pins update go'", p.State())
-	}
-	return build.GoPin{Version: p.Lock.Version, Sum: p.Lock.Sum, Date: p.Lock.Date}, nil
+	return build.GoPinOf(p)
 }
 
 // shorten shows a path relative to the current folder where that is shorter.

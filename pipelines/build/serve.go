@@ -13,6 +13,8 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/progress"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/toolchain"
 )
 
@@ -49,6 +51,18 @@ type GoPin struct {
 	Version string    // v0.0.1-go1.27.4.linux-amd64
 	Sum     string    // h1:
 	Date    time.Time // the time of everything that is packed
+}
+
+// GoPinOf returns what the lock of the pin go says. The error is for people,
+// where p is nil or its lock is not verified.
+func GoPinOf(p *pins.Pin) (GoPin, error) {
+	switch {
+	case p == nil:
+		return GoPin{}, verdict.Failf("there is no pin go: it names the toolchain of the program 1bit")
+	case p.State() != pins.Verified:
+		return GoPin{}, verdict.Failf("pin go is %s: only a verified lock is built; run 'dist pins update go'", p.State())
+	}
+	return GoPin{Version: p.Lock.Version, Sum: p.Lock.Sum, Date: p.Lock.Date}, nil
 }
 
 // A workTree is what the recipe serve is built from: files of this repository,

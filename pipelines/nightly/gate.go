@@ -7,12 +7,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
-	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
-	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/proposal"
 	"github.com/1bit-MONSTER/engine/pipelines/round"
 	"github.com/1bit-MONSTER/engine/pipelines/round/gate"
@@ -99,31 +97,17 @@ func (g *gating) rebase(ctx context.Context) (Outcome, error) {
 // that one night has all the news.
 func (g *gating) gates(ctx context.Context) (Outcome, error) {
 	p := g.prepared
-	s := &gate.Subject{
-		Round: g.round, Base: p.Base, Next: p.Next, BaseDir: p.BaseDir, NextDir: p.NextDir, Engine: p.Engine,
-		Stacks: p.Stacks, StackErrors: p.StackErrors, Receipts: g.opened.Receipts, Recipes: g.o.Recipes, Now: g.now(),
-		Workshop: func() (*build.Workshop, error) { return g.workshop(), nil },
-	}
-	var list []gate.Gate
-	for _, x := range gate.All() {
-		if !contains(g.o.Without, x.Name) {
-			list = append(list, x)
-		}
-	}
-	g.results = gate.Run(ctx, s, list, g.folder.Logs())
+	s := p.Subject(g.opened.Receipts, g.now())
+	s.Recipes = g.o.Recipes
+	s.Workshop = func() (*build.Workshop, error) { return g.workshop(), nil }
+	g.results = gate.Run(ctx, s, g.allGates(), g.folder.Logs())
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	if stay := g.half(); len(stay) > 0 {
 		return Mixed, g.split(stay)
 	}
-	g.report.Gates = nil
-	for _, r := range g.results {
-		g.report.Gates = append(g.report.Gates, ledger.Gate{Name: r.Gate, Verdict: r.Verdict, Why: inert.Line(r.Why, 300), Seconds: r.Seconds})
-	}
-	if err := round.WriteJSON(g.folder.Verdicts(), g.results); err != nil {
-		return "", err
-	}
+	g.report.gated(g.results)
 	made, err := proposal.Make(ctx, proposal.MakeOptions{Repo: g.repo, Prepared: p, Results: g.results, Folder: g.folder})
 	if err != nil {
 		return "", err
@@ -137,8 +121,9 @@ func (g *gating) gates(ctx context.Context) (Outcome, error) {
 
 // workshop builds with the round in it, from what the folder has.
 func (g *gating) workshop() *build.Workshop {
+	toolchain, _ := build.GoPinOf(g.prepared.Next.Pin("go")) // what is built with it says that it is not there
 	o := build.Options{
-		Repo: g.prepared.NextDir, Out: filepath.Join(g.scratch(), "out"), Cache: build.Cache{Dir: g.folder.Cache()}, Go: goPin(g.prepared.Next),
+		Repo: g.prepared.NextDir, Out: filepath.Join(g.scratch(), "out"), Cache: build.Cache{Dir: g.folder.Cache()}, Go: toolchain,
 		NoSandbox: g.o.Space == build.NoSandbox, Progress: g.o.Engine.Progress,
 	}
 	return build.NewWorkshop(build.WorkshopOptions{Serve: o, Engine: g.prepared.Engine, Space: g.o.Space, Recipes: g.o.Recipes})
@@ -159,10 +144,10 @@ func (g *gating) half() []string {
 		return nil
 	}
 	var stay []string
-	in := g.groupEntry()
+	contracts := g.set.Group(g.group.Name).Contracts
 	for _, m := range g.round.Moves() {
-		for _, c := range in.Contracts {
-			if c.Provider.Pin == m.Pin && !contains(stay, m.Pin) {
+		for _, c := range contracts {
+			if c.Provider.Pin == m.Pin && !slices.Contains(stay, m.Pin) {
 				stay = append(stay, m.Pin)
 			}
 		}
@@ -172,8 +157,6 @@ func (g *gating) half() []string {
 	}
 	return stay
 }
-
-func (g *gating) groupEntry() *pins.Group { return g.set.Group(g.group.Name) }
 
 // split goes on with half of the round. It is a round of its own, and what it
 // leaves out is written down for the phase that proposes.
@@ -191,20 +174,7 @@ func (g *gating) split(stay []string) error {
 // itself was made before, so that the text of the proposal can name it.
 func (g *gating) commit(context.Context) (Outcome, error) { return Go, nil }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-// goPin is the toolchain of the program 1bit; zero where there is no such pin.
-func goPin(set *pins.Set) build.GoPin {
-	p := set.Pin("go")
-	if p == nil || p.State() != pins.Verified {
-		return build.GoPin{}
-	}
-	return build.GoPin{Version: p.Lock.Version, Sum: p.Lock.Sum, Date: p.Lock.Date}
+// allGates are the gates of this night.
+func (n *Night) allGates() []gate.Gate {
+	return slices.DeleteFunc(gate.All(), func(g gate.Gate) bool { return slices.Contains(n.o.Without, g.Name) })
 }

@@ -3,9 +3,7 @@
 
 package nightly
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // A Phase is one of the three commands of a night. Each has other rights: see
 // Night.Resolve, Gate and Propose.
@@ -69,8 +67,8 @@ func (t Transition) String() string {
 func (t Transition) Ends() bool { return t.From == t.To }
 
 // Transitions is the whole machine. A night begins in Newest: what it knows
-// from earlier nights is in the ledger, and what it proposed is looked for on
-// main first (Merged). A run that was killed begins there too.
+// from earlier nights is in the ledger, and whether main has what was proposed
+// then is looked at first. A run that was killed begins there too.
 var Transitions = []Transition{
 	{PhaseResolve, Newest, Go, Cooldown},
 	{PhaseResolve, Newest, Nothing, Done},

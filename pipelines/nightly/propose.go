@@ -17,7 +17,6 @@ import (
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/proposal"
 	"github.com/1bit-MONSTER/engine/pipelines/round"
-	"github.com/1bit-MONSTER/engine/pipelines/round/gate"
 )
 
 // Propose is the third phase. It has the right to push, executes nothing that
@@ -129,20 +128,15 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 	if len(outcome.Gates) == 0 && outcome.Verdict != verdict.Pass {
 		return verdict.New(unpassed(outcome.Verdict), inert.Line(outcome.Why, 500))
 	}
-	names := []string{}
-	for _, x := range gate.All() {
-		if !contains(p.o.Without, x.Name) {
-			names = append(names, x.Name)
-		}
+	var names []string
+	for _, x := range p.allGates() {
+		names = append(names, x.Name)
 	}
 	p.made, err = proposal.Verify(ctx, proposal.VerifyOptions{Repo: p.repo, Folder: p.folder, Digest: digest, Gates: names})
 	if err != nil {
 		return err
 	}
-	g.Gates = nil
-	for _, r := range p.made.Results {
-		g.Gates = append(g.Gates, ledger.Gate{Name: r.Gate, Verdict: r.Verdict, Why: inert.Line(r.Why, 300), Seconds: r.Seconds})
-	}
+	g.gated(p.made.Results)
 	x := p.made.Proposal
 	g.Round, g.Moves, g.Draft = p.made.Round.ID, moves(p.made.Round), nil
 	if p.o.Out != "" {
@@ -192,7 +186,7 @@ func (p *proposing) propose(ctx context.Context) (Outcome, error) {
 	if _, err := proposal.Push(ctx, p.repo, remote, x, ours); err != nil {
 		return "", err
 	}
-	event.Kind, event.Round = ledger.Proposed, p.made.Round.Bare()
+	event.Kind, event.Round = ledger.Proposed, p.made.Round
 	p.report.Why = "it is proposed as " + x.Branch + " and waits for a person"
 	return Go, p.ledger.Append(ctx, event)
 }

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
 	"github.com/1bit-MONSTER/engine/pipelines/round"
+	"github.com/1bit-MONSTER/engine/pipelines/round/gate"
 )
 
 // A Report is what a phase, or a whole night, came to. The file night.json of
@@ -59,7 +61,15 @@ func (r *Report) Group(name string) *GroupReport {
 	return nil
 }
 
-// note adds what the ledger says, once.
+// gated takes over what gates found.
+func (g *GroupReport) gated(results []gate.Result) {
+	g.Gates = nil
+	for _, r := range results {
+		g.Gates = append(g.Gates, ledger.Gate{Name: r.Gate, Verdict: r.Verdict, Why: inert.Line(r.Why, 300), Seconds: r.Seconds})
+	}
+}
+
+// note adds sentences about the whole night, each once.
 func (r *Report) note(notes ...string) {
 	for _, n := range notes {
 		if !slices.Contains(r.Notes, n) {

@@ -343,9 +343,7 @@ func (r *resolving) throttle(ctx context.Context) (Outcome, error) {
 		}
 		return "", verdict.Heldf("this round was tried %d times: 'dist nightly retry %s' has it tried again%s", tries, x.Group, last)
 	}
-	bare := *x
-	bare.Draft = nil
-	return Go, r.ledger.Append(ctx, ledger.Event{Kind: ledger.Began, Night: r.id, Group: x.Group, RoundID: x.ID, Try: x.Try, Round: &bare})
+	return Go, r.ledger.Append(ctx, ledger.Event{Kind: ledger.Began, Night: r.id, Group: x.Group, RoundID: x.ID, Try: x.Try, Round: x})
 }
 
 // fetch brings the content here, verified.
@@ -356,7 +354,6 @@ func (r *resolving) fetch(ctx context.Context) (Outcome, error) {
 // archive has the new versions kept by us, and hands on what the gates need.
 func (r *resolving) archive(ctx context.Context) (Outcome, error) {
 	x := r.found.Round
-	var receipts []fetch.Archived
 	remotes := r.remotes
 	if r.o.Mode == round.DryRun {
 		remotes = nil // it touches nothing but the cache

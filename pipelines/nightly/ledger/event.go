@@ -57,7 +57,7 @@ type Event struct {
 
 	Owner   string          `json:"owner,omitempty"`   // claimed: the machine's cache that works on it
 	Members []Sight         `json:"members,omitempty"` // sighted
-	Round   *round.Round    `json:"round,omitempty"`   // began: without locks
+	Round   *round.Round    `json:"round,omitempty"`   // began, proposed; it is written without locks
 	RoundID string          `json:"round-id,omitempty"`
 	Try     int             `json:"try,omitempty"`
 	Digest  string          `json:"digest,omitempty"` // handed: sha256 of round.json, hex

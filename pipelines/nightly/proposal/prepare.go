@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -20,6 +21,7 @@ import (
 	"github.com/1bit-MONSTER/engine/pipelines/check"
 	"github.com/1bit-MONSTER/engine/pipelines/fetch"
 	"github.com/1bit-MONSTER/engine/pipelines/round"
+	"github.com/1bit-MONSTER/engine/pipelines/round/gate"
 )
 
 // PrepareOptions say what is prepared and where.
@@ -45,16 +47,20 @@ type Prepared struct {
 	StackErrors map[string]error
 	Report      *Report
 
-	dir      string // with both
-	complete bool
+	dir      string              // with both
+	complete bool                // NextDir has the round; where a stack did not pass, nothing of it
 	tree     git.ID              // of Round.Base
 	changes  changes             // what is committed, whatever becomes of NextDir
 	dropped  map[string][]string // patch files that went, by stack
 }
 
-// Complete says whether NextDir has the round. Where a stack did not pass, it
-// has nothing of it.
-func (p *Prepared) Complete() bool { return p.complete }
+// Subject is what gates look at. Recipes and workshop are for the caller to give.
+func (p *Prepared) Subject(receipts []fetch.Archived, now time.Time) *gate.Subject {
+	return &gate.Subject{
+		Round: p.Round, Base: p.Base, Next: p.Next, BaseDir: p.BaseDir, NextDir: p.NextDir, Engine: p.Engine,
+		Stacks: p.Stacks, StackErrors: p.StackErrors, Receipts: receipts, Now: now,
+	}
+}
 
 // Close removes the work trees.
 func (p *Prepared) Close() error {

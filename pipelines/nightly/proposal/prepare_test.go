@@ -25,7 +25,7 @@ func TestACommitOfAGroup(t *testing.T) {
 	demo := w.demo.Commit("main", "upstream goes on\n", gittest.Files{"a.c": with(files["a.c"], "line 50\n", "line fifty\n")})
 	tool := w.tool.Commit("main", "two\n", gittest.Files{"x": "2\n"})
 	p := w.prepare(w.round(demo, tool))
-	if !p.Complete() || p.Stacks["demo"].Verdict() != verdict.Pass || len(p.StackErrors) > 0 {
+	if !p.complete || p.Stacks["demo"].Verdict() != verdict.Pass || len(p.StackErrors) > 0 {
 		t.Fatalf("%v %v", p.Stacks, p.StackErrors)
 	}
 	id, err := Commit(t.Context(), w.ours.Repo, p)
@@ -144,8 +144,8 @@ func TestAConflictNamesItsCommit(t *testing.T) {
 	tool := w.tool.Commit("main", "two\n", gittest.Files{"x": "2\n"})
 	r := w.round(demo, tool)
 	p := w.prepare(r)
-	if p.Complete() || p.Stacks["demo"].Verdict() != verdict.Conflict {
-		t.Fatalf("complete: %t, %v", p.Complete(), p.Stacks["demo"])
+	if p.complete || p.Stacks["demo"].Verdict() != verdict.Conflict {
+		t.Fatalf("complete: %t, %v", p.complete, p.Stacks["demo"])
 	}
 	if g := p.Stacks["demo"].Patches[0].Guilty; g == nil || g.Commit == nil || g.Commit.ID != guilty {
 		t.Errorf("to blame is %+v, want %s", g, guilty)
