@@ -24,7 +24,7 @@ func main() {
 func newRoot() *cobra.Command {
 	root := cli.New("dist", "Make the 1bit engine distribution", rootLong)
 	root.PersistentFlags().String("repo", "", "the repository (default: the one around the current folder)")
-	return cli.Group(root, newBuild(), newCI(), newExport(), newFetch(), newGate(), newHold(), newLicense(), newNightly(), newNotice(), newParts(), newPatches(), newPins(), newReproduce(), newStore(), newToolchain(), newUnhold())
+	return cli.Group(root, newBuild(), newCI(), newExport(), newFetch(), newGate(), newHold(), newLicense(), newNightly(), newNotice(), newParts(), newPatches(), newPins(), newRehearse(), newReproduce(), newStore(), newToolchain(), newUnhold())
 }
 
 const rootLong = `dist makes the 1bit engine distribution: it pins every upstream, fetches and

@@ -146,6 +146,9 @@ func seal(path string) error {
 		if d.IsDir() || st.Mode()&0o111 != 0 {
 			mode = 0o555
 		}
+		if st.Mode().Perm() == mode {
+			return nil // linked from another store, which is not to be touched
+		}
 		return os.Chmod(name, mode)
 	})
 }

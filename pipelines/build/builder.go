@@ -149,7 +149,7 @@ func (b *Builder) fill(ctx context.Context, c *PlannedComponent, made map[string
 			return nil, err
 		}
 	}
-	if c.Recipe.WorkTree != "" && c.Inputs.Space != NoSandbox {
+	if c.Recipe.WorkTree != "" && c.Inputs.Space != NoSandbox || c.Recipe.Toolchain == goToolchain && c.Inputs.Space == Sandboxed {
 		job.Root = root // Go needs nothing but the mounts
 	}
 	log, err := b.log(c)
@@ -208,7 +208,11 @@ func (b *Builder) job(ctx context.Context, c *PlannedComponent, made map[string]
 		if err != nil {
 			return nil, err
 		}
-		j.Root = root
+		if r.Toolchain == goToolchain {
+			j.Binds = append(j.Binds, sandbox.Bind{From: root, To: goDir}) // a GOROOT is no root file system
+		} else {
+			j.Root = root
+		}
 	}
 	for _, pin := range r.Pins {
 		dir, err := b.Provider.Source(ctx, pin)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -319,5 +320,30 @@ func TestView(t *testing.T) {
 	}
 	if err := view(e, files, other); err == nil || verdict.ExitCode(err) != 2 || !strings.Contains(err.Error(), "was not made by dist build") {
 		t.Errorf("a folder of the user's: %v", err)
+	}
+}
+
+// A GOROOT has bin, lib and src but is no root file system: sources could not be
+// shown below its src.
+func TestGoToolchainIsMountedNotTheRoot(t *testing.T) {
+	b := newBench(t, testRecipe("demo"))
+	for _, c := range []struct {
+		toolchain, root string
+		binds           []sandbox.Bind
+	}{
+		{"go", "", []sandbox.Bind{{From: "/toolchains/go", To: "/go"}, {From: b.source, To: "/src/demo"}}},
+		{"debian", "/toolchains/debian", []sandbox.Bind{{From: b.source, To: "/src/demo"}}},
+	} {
+		p := b.planned(t, "demo")
+		r := *p.Recipe
+		r.Toolchain = c.toolchain
+		p.Recipe, p.Inputs.Space = &r, Sandboxed
+		j, err := b.job(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Root != c.root || !slices.Equal(j.Binds, c.binds) {
+			t.Errorf("%s: root %q and %v, want %q and %v", c.toolchain, j.Root, j.Binds, c.root, c.binds)
+		}
 	}
 }

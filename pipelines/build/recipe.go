@@ -27,7 +27,7 @@ type Recipe struct {
 	Pins      []string `json:"pins,omitempty"`      // whose sources it needs, at /src/<pin>
 	Needs     []string `json:"needs,omitempty"`     // components, at /in/<component>
 	WorkTree  string   `json:"work-tree,omitempty"` // a Go package of this repository whose sources are at /src/engine
-	Toolchain string   `json:"toolchain"`           // a pin: its root file system, or the Go toolchain
+	Toolchain string   `json:"toolchain"`           // a pin: its root file system, or the Go toolchain, which is at /go
 
 	Tools []string `json:"tools,omitempty"` // the programs that --host-tools takes from the machine instead
 

@@ -23,6 +23,9 @@ const (
 	versionPackage = "github.com/1bit-MONSTER/engine/engine/version"
 )
 
+// goToolchain is the pin of the Go toolchain, which a build sees at goDir.
+const goToolchain = "go"
+
 // Where a build of Go code sees its toolchain and modules.
 const (
 	goDir     = "/go"
