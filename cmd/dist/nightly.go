@@ -5,7 +5,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -63,6 +66,9 @@ func (f *nightFlags) tools(cmd *cobra.Command) {
 
 // night opens a night over groups.
 func (f *nightFlags) night(cmd *cobra.Command, groups []string) (*nightly.Night, error) {
+	if err := f.check(cmd); err != nil {
+		return nil, err
+	}
 	repo, err := repository(cmd)
 	if err != nil {
 		return nil, err
@@ -79,6 +85,36 @@ func (f *nightFlags) night(cmd *cobra.Command, groups []string) (*nightly.Night,
 		Repo: repo, Mode: round.Mode(f.mode), Groups: groups, Engine: *engine, Cache: cache, Space: f.spaceOf(),
 		State: f.state, Push: f.push, TokenEnv: f.tokenEnv, Out: f.out,
 	})
+}
+
+// variable is how the name of an environment variable is written. What is
+// given as one and is not may be the token itself, so that it is not repeated.
+var variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,99}$`)
+
+// check refuses flags that would come out only after hours of work.
+func (f *nightFlags) check(cmd *cobra.Command) error {
+	if f.tokenEnv != "" && !variable.MatchString(f.tokenEnv) {
+		return verdict.Usagef("--token-env is the name of a variable, in capitals, such as DIST_TOKEN; the token itself is never an argument")
+	}
+	if cmd.Flags().Changed("offline") && f.offline && f.mode == string(round.Live) {
+		return verdict.Usagef("--offline is for a dry run: a live night has to ask what is newest")
+	}
+	if f.out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(f.out, 0o777); err != nil {
+		return verdict.Usagef("--out: the folder %s cannot be made: %s", f.out, reasonOf(err))
+	}
+	return nil
+}
+
+// reasonOf is what the system says, without the names around it.
+func reasonOf(err error) string {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
 }
 
 // completeGroups completes names of groups.
@@ -172,7 +208,7 @@ func needFolderThere(dir, flag string) error {
 	if err := needFolder(dir, flag); err != nil {
 		return err
 	}
-	if _, err := os.Stat(dir); err != nil {
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return verdict.Usagef("--%s: there is no folder %s: 'dist nightly resolve' makes it", flag, dir)
 	}
 	return nil

@@ -35,6 +35,9 @@ func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
 	if err := n.ledger.Probe(ctx, n.id); err != nil {
 		return nil, err
 	}
+	if err := n.takeOver(ctx, rep); err != nil {
+		return nil, err
+	}
 	for i := range rep.Groups {
 		g := &rep.Groups[i]
 		if !g.Handed {
@@ -46,29 +49,6 @@ func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
 		}
 	}
 	rep.note(n.ledger.Notes()...)
-	return rep, nil
-}
-
-// readReport reads what the first phase left; it went through machines that run
-// upstream code.
-func (n *Night) readReport(dir string) (*Report, error) {
-	rep := &Report{}
-	if err := round.ReadJSON(filepath.Join(dir, reportFile), rep); err != nil {
-		return nil, err
-	}
-	switch {
-	case rep.Schema != round.Schema:
-		return nil, verdict.Failf("%s has schema %d, this is for %d", reportFile, rep.Schema, round.Schema)
-	case rep.Mode != n.o.Mode:
-		return nil, verdict.Usagef("that night was begun in mode %s: it goes on in that mode", inert.Line(string(rep.Mode), 20))
-	case rep.Base != n.base:
-		return nil, verdict.Usagef("that night stands on commit %s, and %s is at %s: check that commit out", rep.Base.Short(), n.o.Repo, n.base.Short())
-	}
-	for _, g := range rep.Groups {
-		if _, err := n.group(g.Group); err != nil {
-			return nil, err
-		}
-	}
 	return rep, nil
 }
 
@@ -91,9 +71,8 @@ func (p *proposing) run(ctx context.Context) error {
 	}
 	p.memory = memory
 	handed := memory.Handed
-	if handed == nil || handed.Night != p.id {
-		// Recorded already, or somebody else's: a second run changes nothing.
-		g.Handed = false
+	if handed == nil || handed.Night != p.id { // another run recorded it just now
+		*g = *p.told(g.Group, memory, g)
 		return nil
 	}
 	p.handed = handed.RoundID

@@ -5,9 +5,12 @@ package nightly
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
@@ -66,6 +69,8 @@ func emptyFolder(dir string) error {
 	switch {
 	case os.IsNotExist(err):
 		return os.MkdirAll(dir, 0o777)
+	case errors.Is(err, syscall.ENOTDIR):
+		return verdict.Usagef("%s is no folder: a night hands on in a folder of its own", dir)
 	case err == nil && len(entries) > 0:
 		return verdict.Usagef("%s is not empty: a night hands on in a folder of its own", dir)
 	}
@@ -140,7 +145,9 @@ func (r *resolving) newest(ctx context.Context) (Outcome, error) {
 	r.found = found
 	sighted := ledger.Event{Kind: ledger.Sighted, Night: r.id, Group: r.group.Name}
 	for _, m := range found.Round.Members {
-		if m.To.ID == "" { // it could not be asked: nothing is known of the group
+		// Of a member that could not be asked nothing is known, least of all that
+		// it is where it was: that would end the time for which it has been behind.
+		if m.To.ID == "" || found.Errors[m.Pin] != nil && !m.Moves() {
 			return "", found.Err()
 		}
 		sighted.Members = append(sighted.Members, ledger.Sight{Pin: m.Pin, Locked: m.From, Newest: m.To, Behind: found.Behind[m.Pin]})
@@ -186,16 +193,22 @@ func (r *resolving) settle() {
 	x.Night, x.Mode, x.Base = r.id, r.o.Mode, r.base
 	x.ID = x.Identify()
 	for i := range x.Members {
-		m := &x.Members[i]
-		if at, ok := r.memory.FirstSeen(m.Pin, m.To); ok {
-			m.Seen = at
-		}
+		x.Members[i].Seen = r.firstSeen(&x.Members[i])
 	}
 	x.Try = r.memory.Tries(x.ID) + 1
 	if tried := r.memory.Round(x.ID); tried != nil {
 		x.At = tried.At
 	}
 	r.report.Round, r.report.Moves, r.report.Try = x.ID, moves(x), x.Try
+}
+
+// firstSeen is when a member's new version was first seen. What nobody wrote
+// down was seen now: only a version that is known to be old enough moves.
+func (r *resolving) firstSeen(m *round.Member) time.Time {
+	if at, ok := r.memory.FirstSeen(m.Pin, m.To); ok {
+		return at
+	}
+	return r.now()
 }
 
 // moves says what moves, in words.
@@ -229,7 +242,7 @@ func (r *resolving) cooldown(ctx context.Context) (Outcome, error) {
 			continue
 		}
 		for i := range at.Members {
-			at.Members[i].Seen, _ = r.memory.FirstSeen(at.Members[i].Pin, at.Members[i].To)
+			at.Members[i].Seen = r.firstSeen(&at.Members[i])
 		}
 		if r.young(&at) != "" {
 			continue
@@ -338,12 +351,23 @@ func (r *resolving) throttle(ctx context.Context) (Outcome, error) {
 	}
 	if tries := r.memory.Tries(x.ID); tries >= r.policy.Tries {
 		last := ""
-		if e := r.memory.LastEnded(); e != nil && e.Why != "" {
-			last = "; the last time: " + inert.Line(e.Why, 200)
+		if why := r.lastTry(x.ID); why != "" {
+			last = "; the last time: " + why
 		}
 		return "", verdict.Heldf("this round was tried %d times: 'dist nightly retry %s' has it tried again%s", tries, x.Group, last)
 	}
 	return Go, r.ledger.Append(ctx, ledger.Event{Kind: ledger.Began, Night: r.id, Group: x.Group, RoundID: x.ID, Try: x.Try, Round: x})
+}
+
+// lastTry is how the last try of a round ended, in words. Nights that did not
+// try it have nothing to say.
+func (r *resolving) lastTry(id string) string {
+	for _, e := range slices.Backward(r.memory.Nights) {
+		if e.Ended && e.RoundID == id && State(e.State) != Throttle && e.Why != "" {
+			return inert.Line(e.Why, 200)
+		}
+	}
+	return ""
 }
 
 // fetch brings the content here, verified.

@@ -27,10 +27,10 @@ func (n *Night) Status(ctx context.Context) (*page.Page, error) {
 	}
 	p := &page.Page{Made: n.now(), Mode: n.o.Mode, StateKnown: n.ledger.Unknown() == nil, Notes: n.ledger.Notes()}
 	if err := n.ledger.Unknown(); err != nil {
-		p.Notes = append(p.Notes, "state unknown: "+err.Error())
+		p.Notes = append(p.Notes, "state unknown: "+inert.Line(err.Error(), 300))
 	}
 	if s := n.policy.Stopped; s != nil {
-		p.Notes = append(p.Notes, "nights are stopped: "+s.Reason)
+		p.Notes = append(p.Notes, "nights are stopped: "+inert.Line(s.Reason, 200))
 	}
 	for i := range n.groups {
 		g := &n.groups[i]

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -79,7 +80,7 @@ func Prepare(ctx context.Context, o PrepareOptions) (*Prepared, error) {
 	p := &Prepared{Round: o.Round,
 		Stacks: map[string]*patches.Result{}, StackErrors: map[string]error{}, dropped: map[string][]string{}}
 	if err := p.prepare(ctx, o); err != nil {
-		return nil, errors.Join(fmt.Errorf("prepare round %s of %s: %w", shortID(o.Round.ID), shortID(o.Round.Group), err), p.Close())
+		return nil, errors.Join(fmt.Errorf("prepare round %s of %s: %w", inert.Line(o.Round.ID, 40), inert.Line(o.Round.Group, 100), err), p.Close())
 	}
 	return p, nil
 }
