@@ -22,9 +22,9 @@ import (
 // CopyRepositories makes another cache, for an engine that is offline, with the
 // repositories of these pins: of their upstreams and the submodules in their
 // locks, of what they are read from, and of the histories by which directions
-// are judged. They are as they are
-// here, with what was left out of them, and share their objects with ours by
-// hard links where the disk is the same. What is not here is left out.
+// are judged. They are as they are here, with what was left out of them, and
+// share their objects with ours by hard links where the disk is the same. What
+// is not here is left out.
 func (e *Engine) CopyRepositories(ctx context.Context, list []*pins.Pin, cacheDir string) error {
 	var names []string
 	for _, p := range list {

@@ -21,6 +21,8 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
+	"github.com/1bit-MONSTER/engine/pipelines/nightly/page"
 )
 
 // PolicyFile is where the policy lies in the repository.
@@ -48,7 +50,7 @@ type Stop struct {
 
 // DefaultPolicy is what holds where the file says nothing.
 func DefaultPolicy() *Policy {
-	return &Policy{Tries: 3, MinAge: 24 * time.Hour, AlarmAfter: 72 * time.Hour, Lease: 6 * time.Hour}
+	return &Policy{Tries: 3, MinAge: 24 * time.Hour, AlarmAfter: page.AlarmAfter, Lease: ledger.DefaultLease}
 }
 
 // LoadPolicy reads the policy of a repository; a missing file is the default.

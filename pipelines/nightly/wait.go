@@ -46,7 +46,8 @@ func (r *resolving) open(ctx context.Context, p *ledger.Proposal) (bool, error) 
 	}
 	conflicts, err := proposal.Conflicts(ctx, r.repo, r.base, ref.ID)
 	var missing *git.MissingObject
-	if errors.As(err, &missing) { // a clone without the commits in between cannot tell
+	var unknown *git.Unknown
+	if errors.As(err, &missing) || errors.As(err, &unknown) { // a clone without the commits in between cannot tell
 		return true, nil
 	}
 	return !conflicts, err

@@ -33,17 +33,13 @@ const (
 // written; a usage error when pushing is not allowed; infra when the remote
 // cannot be reached, or others were always faster.
 func (l *Ledger) Append(ctx context.Context, events ...Event) error {
-	return l.appendIf(ctx, "", nil, events)
+	return l.AppendIf(ctx, "", nil, events...)
 }
 
 // AppendIf is Append that asks check, before each attempt, about the group's
 // memory as it is at the remote. Its error ends the attempts and is returned as
-// it is.
+// it is. A nil check has nothing against it.
 func (l *Ledger) AppendIf(ctx context.Context, group string, check func(*Memory) error, events ...Event) error {
-	return l.appendIf(ctx, group, check, events)
-}
-
-func (l *Ledger) appendIf(ctx context.Context, group string, check func(*Memory) error, events []Event) error {
 	lines, err := l.encode(events)
 	if err != nil || len(lines) == 0 {
 		return err

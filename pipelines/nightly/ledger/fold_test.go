@@ -107,40 +107,34 @@ func TestSince(t *testing.T) {
 	}
 }
 
-func TestBehindSince(t *testing.T) {
+func TestStuckSince(t *testing.T) {
 	t.Parallel()
 	pair := func(a, b [2]string) Event {
 		return sightOf(zinc, [3]string{"a", a[0], a[1]}, [3]string{"b", b[0], b[1]})
 	}
 	for _, x := range []struct {
-		name          string
-		events        []Event
-		behind, stuck int // days; -1: not
+		name   string
+		events []Event
+		stuck  int // day; -1: not
 	}{
-		{"never seen", nil, -1, -1},
-		{"up to date", []Event{sight("1", "1")}, -1, -1},
-		{"upstream moved", []Event{sight("1", "1"), sight("1", "2"), sight("1", "2")}, 1, 1},
-		{"and moved on", []Event{sight("1", "2"), sight("1", "3"), sight("1", "4")}, 0, 0},
-		{"and was caught up with", []Event{sight("1", "2"), sight("2", "2"), sight("2", "2"), sight("2", "3")}, 3, 3},
-		{"the pin follows, always a step behind", []Event{sight("1", "2"), sight("1", "3"), sight("2", "3"), sight("2", "4"), sight("3", "4")}, 0, 4},
-		{"half of a pair", []Event{pair([2]string{"1", "1"}, [2]string{"1", "1"}), pair([2]string{"1", "2"}, [2]string{"1", "1"}), pair([2]string{"1", "2"}, [2]string{"1", "2"})}, 1, 1},
-		{"the other half was caught up with", []Event{pair([2]string{"1", "2"}, [2]string{"1", "1"}), pair([2]string{"1", "2"}, [2]string{"1", "2"}), pair([2]string{"2", "2"}, [2]string{"1", "2"})}, 1, 1},
-		{"upstream went back", []Event{sight("1", "2"), sight("1", "1")}, -1, -1},
+		{"never seen", nil, -1},
+		{"up to date", []Event{sight("1", "1")}, -1},
+		{"upstream moved", []Event{sight("1", "1"), sight("1", "2"), sight("1", "2")}, 1},
+		{"and moved on", []Event{sight("1", "2"), sight("1", "3"), sight("1", "4")}, 0},
+		{"and was caught up with", []Event{sight("1", "2"), sight("2", "2"), sight("2", "2"), sight("2", "3")}, 3},
+		{"the pin follows, always a step behind", []Event{sight("1", "2"), sight("1", "3"), sight("2", "3"), sight("2", "4"), sight("3", "4")}, 4},
+		{"half of a pair", []Event{pair([2]string{"1", "1"}, [2]string{"1", "1"}), pair([2]string{"1", "2"}, [2]string{"1", "1"}), pair([2]string{"1", "2"}, [2]string{"1", "2"})}, 1},
+		{"the other half was caught up with", []Event{pair([2]string{"1", "2"}, [2]string{"1", "1"}), pair([2]string{"1", "2"}, [2]string{"1", "2"}), pair([2]string{"2", "2"}, [2]string{"1", "2"})}, 1},
+		{"upstream went back", []Event{sight("1", "2"), sight("1", "1")}, -1},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			for i := range x.events {
 				x.events[i].At = day(i)
 			}
 			m := foldAt(day(30), x.events)
-			check := func(what string, got time.Time, ok bool, want int) {
-				if ok != (want >= 0) || ok && !got.Equal(day(want)) {
-					t.Errorf("%s %s, %v, want day %d", what, got, ok, want)
-				}
+			if got, ok := m.StuckSince(); ok != (x.stuck >= 0) || ok && !got.Equal(day(x.stuck)) {
+				t.Errorf("stuck since %s, %v, want day %d", got, ok, x.stuck)
 			}
-			got, ok := m.BehindSince()
-			check("behind", got, ok, x.behind)
-			got, ok = m.StuckSince()
-			check("stuck", got, ok, x.stuck)
 		})
 	}
 }

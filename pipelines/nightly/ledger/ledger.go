@@ -33,7 +33,7 @@ const (
 
 // DefaultLease is how long the claim of a run on another machine counts: longer
 // than a night takes, shorter than the time to the next one.
-const DefaultLease = 12 * time.Hour
+const DefaultLease = 6 * time.Hour
 
 // Options say where a ledger is and what it may do.
 type Options struct {

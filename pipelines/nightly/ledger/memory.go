@@ -160,30 +160,20 @@ func (m *Memory) LastEnded() *Night {
 	return nil
 }
 
-// BehindSince returns since when some member's newest version has been another
-// than the locked one, without a sighting in between where it was not. ok is
-// false where nothing is behind.
-func (m *Memory) BehindSince() (t time.Time, ok bool) {
-	return m.since(func(p *Pin) time.Time { return p.BehindSince })
-}
-
-// StuckSince is BehindSince counted anew whenever the member's lock moves: how
-// long the group could have moved and has not.
-func (m *Memory) StuckSince() (t time.Time, ok bool) {
-	return m.since(func(p *Pin) time.Time {
-		if p.LockedSince.After(p.BehindSince) {
-			return p.LockedSince
-		}
-		return p.BehindSince
-	})
-}
-
-func (m *Memory) since(of func(*Pin) time.Time) (earliest time.Time, ok bool) {
+// StuckSince returns since when the group could have moved and has not: since
+// when some member's newest version has been another than the locked one,
+// without a sighting in between where it was not, and counted anew whenever that
+// member's lock moved. ok is false where nothing is behind.
+func (m *Memory) StuckSince() (earliest time.Time, ok bool) {
 	for _, p := range m.Pins {
 		if p.BehindSince.IsZero() {
 			continue
 		}
-		if t := of(p); !ok || t.Before(earliest) {
+		t := p.BehindSince
+		if p.LockedSince.After(t) {
+			t = p.LockedSince
+		}
+		if !ok || t.Before(earliest) {
 			earliest, ok = t, true
 		}
 	}

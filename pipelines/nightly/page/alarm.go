@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// AlarmAfter is how long upstream may be ahead of a pin before that is an alarm
-// of its own, whatever the reason: a bump job that fails unnoticed for five
+// AlarmAfter is how long upstream may be ahead of a pin, where the policy does not
+// say, before that is an alarm of its own, whatever the reason: a bump job that fails unnoticed for five
 // days looks the same as one that has nothing to do.
 const AlarmAfter = 3 * 24 * time.Hour
 
@@ -19,8 +19,8 @@ type Alarm struct {
 	Text  string    `json:"text"`
 }
 
-// Overdue returns the alarm of a group that is behind since the given time, nil
-// where there is none. behindSince is when we first saw any version newer than
+// Overdue returns the alarm of a group that is behind since the given time, after
+// so long; nil where there is none. behindSince is when we first saw any version newer than
 // the one on main: one that is newer still does not begin it anew. Zero says
 // that the group is not behind. A time in the future is no alarm: some clock was
 // wrong.

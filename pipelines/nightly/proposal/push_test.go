@@ -192,8 +192,8 @@ func TestStandingAndConflicts(t *testing.T) {
 	if _, err := Conflicts(t.Context(), clone, main, p.Commit); err == nil {
 		t.Error("it knows without the commits")
 	}
-	err := Bring(t.Context(), clone, git.Remote{URL: w.ours.Dir(), Allow: []string{"file"}}, main, w.main, p.Commit)
-	w.fatal(err)
+	w.fatal(clone.Fetch(t.Context(), git.Remote{URL: w.ours.Dir(), Allow: []string{"file"}},
+		git.FetchSpec{Commits: []git.ID{main, w.main, p.Commit}, Depth: 1}))
 	if !clone.Shallow() {
 		t.Error("all history came")
 	}

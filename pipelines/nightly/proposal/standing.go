@@ -111,25 +111,3 @@ func Conflicts(ctx context.Context, repo *git.Repo, main, commit git.ID) (confli
 	}
 	return len(m.Conflicts) > 0, nil
 }
-
-// Bring fetches commits of ours that a clone lacks: into a shallow one without
-// their history. It uses the network.
-func Bring(ctx context.Context, repo *git.Repo, remote git.Remote, ids ...git.ID) error {
-	var spec git.FetchSpec
-	for _, id := range ids {
-		have, err := repo.HasCommit(ctx, id)
-		if err != nil {
-			return err
-		}
-		if !have {
-			spec.Commits = append(spec.Commits, id)
-		}
-	}
-	if len(spec.Commits) == 0 {
-		return nil
-	}
-	if repo.Shallow() {
-		spec.Depth = 1
-	}
-	return repo.Fetch(ctx, remote, spec)
-}

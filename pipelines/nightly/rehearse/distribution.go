@@ -4,14 +4,12 @@
 package rehearse
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
-	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
 
@@ -165,16 +163,6 @@ func recipes() []*build.Recipe {
 		goRecipe("steady", "steady.a"),
 		goRecipe("fresh", "fresh.a"),
 	}
-}
-
-// fileOf reads a file of a pin's group from main.
-func (w *World) pin(ctx context.Context, name string) (*pins.Pin, error) {
-	file := "pins/" + name + ".yaml"
-	data, err := w.File(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	return pins.Parse(bytes.TrimRight(data, "\x00"), file)
 }
 
 // The sources of the upstreams.

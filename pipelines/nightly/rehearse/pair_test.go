@@ -7,12 +7,14 @@ package rehearse
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/pins"
 )
 
 // A state is one commit of the integration repository, and what the night after
@@ -235,4 +237,14 @@ func TestNineStatesOfThePair(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pin reads a pin from main.
+func (w *World) pin(ctx context.Context, name string) (*pins.Pin, error) {
+	file := "pins/" + name + ".yaml"
+	data, err := w.File(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	return pins.Parse(bytes.TrimRight(data, "\x00"), file)
 }

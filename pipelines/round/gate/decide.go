@@ -58,21 +58,6 @@ func Decision(results []Result) (v verdict.Verdict, draft []string) {
 	return verdict.Pass, draft
 }
 
-// Lacking returns the gates that have no result.
-func Lacking(results []Result, gates []Gate) []string {
-	have := map[string]bool{}
-	for _, r := range results {
-		have[r.Gate] = true
-	}
-	var names []string
-	for _, g := range gates {
-		if !have[g.Name] {
-			names = append(names, g.Name)
-		}
-	}
-	return names
-}
-
 // waits: it is held until somebody did something that needs the proposal.
 func (r *Result) waits() bool { return r.Verdict == verdict.Held && r.Person }
 
