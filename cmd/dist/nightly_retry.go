@@ -48,7 +48,11 @@ of it.`,
 			if env.JSON {
 				return env.PrintJSON(map[string]string{"group": args[0], "by": by, "mode": f.mode})
 			}
-			env.Printf("%s is tried again by the next night\n", args[0])
+			next := "night"
+			if f.mode == string(round.DryRun) {
+				next = "dry run here"
+			}
+			env.Printf("%s is tried again by the next %s\n", args[0], next)
 			return nil
 		},
 	}

@@ -21,6 +21,9 @@ import (
 // repository that it runs in, and leaves verdicts and a proposal in the folder.
 // It knows no remote and writes to none.
 func (n *Night) Gate(ctx context.Context, folder round.Folder) (*GroupReport, error) {
+	if err := n.committed(ctx); err != nil {
+		return nil, err
+	}
 	opened, err := folder.Open(ctx, n.set)
 	if err != nil {
 		return nil, err

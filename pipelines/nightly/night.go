@@ -14,6 +14,7 @@
 package nightly
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -23,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/clock"
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -87,6 +89,9 @@ func New(ctx context.Context, o Options) (*Night, error) {
 	if o.Mode == round.Live && o.Space != build.Sandboxed {
 		return nil, verdict.Usagef("a live night runs upstream code in the sandbox only, with pinned tools")
 	}
+	if o.Engine.Clock == nil {
+		o.Engine.Clock = clock.System
+	}
 	n := &Night{o: o}
 	var err error
 	if n.repo, err = git.Open(ctx, o.Repo); err != nil {
@@ -94,9 +99,6 @@ func New(ctx context.Context, o Options) (*Night, error) {
 	}
 	if n.base, err = n.repo.RevParse(ctx, "HEAD"); err != nil {
 		return nil, verdict.Usagef("%s has no commit yet", o.Repo)
-	}
-	if err := committed(ctx, o.Repo); err != nil {
-		return nil, err
 	}
 	if n.set, err = pins.Load(filepath.Join(o.Repo, "pins")); err != nil {
 		return nil, err
@@ -123,12 +125,7 @@ func (n *Night) Close() error {
 	return nil
 }
 
-func (n *Night) now() time.Time {
-	if n.o.Engine.Clock == nil {
-		return time.Now().UTC()
-	}
-	return n.o.Engine.Clock()
-}
+func (n *Night) now() time.Time { return n.o.Engine.Clock().UTC() }
 
 // nightID is readable, sorts by time, and differs between two runs of one
 // second.
@@ -140,9 +137,9 @@ func nightID(now time.Time) string {
 
 // committed refuses a work tree whose pins, patches or rules are not those of
 // HEAD: a round stands on a commit.
-func committed(ctx context.Context, repo string) error {
+func (n *Night) committed(ctx context.Context) error {
 	c := git.Command("", "status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none", "--", "pins", "patches", "ci", "NOTICE")
-	c.Dir = repo
+	c.Dir = n.o.Repo
 	r, err := c.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("look at the work tree: %w", err)
@@ -159,7 +156,7 @@ func (n *Night) openLedger(ctx context.Context) error {
 	if n.ledger != nil {
 		return nil
 	}
-	remote, err := ledger.RemoteOf(ctx, n.repo, orOrigin(n.o.State), n.credential())
+	remote, err := n.remote(ctx, "state-remote", n.o.State)
 	if err != nil && (n.o.State != "" || n.o.Mode == round.Live) {
 		return err
 	}
@@ -171,11 +168,13 @@ func (n *Night) openLedger(ctx context.Context) error {
 	return err
 }
 
-func orOrigin(name string) string {
-	if name == "" {
-		return "origin"
+// remote is the repository that a flag names; where it names none, origin.
+func (n *Night) remote(ctx context.Context, flag, name string) (git.Remote, error) {
+	r, err := ledger.RemoteOf(ctx, n.repo, cmp.Or(name, "origin"), n.credential())
+	if err != nil {
+		err = fmt.Errorf("--%s: %w", flag, err)
 	}
-	return name
+	return r, err
 }
 
 // stopped says why a group is not begun, if so.

@@ -24,6 +24,9 @@ import (
 // the one that the first phase wrote down, and the commit exactly what that
 // round makes. It also runs where gates failed or never ended, to record it.
 func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
+	if err := n.committed(ctx); err != nil {
+		return nil, err
+	}
 	rep, err := n.readReport(dir)
 	if err != nil {
 		return nil, err
@@ -147,7 +150,7 @@ func (p *proposing) propose(ctx context.Context) (Outcome, error) {
 	if p.o.Mode != round.Live {
 		return Go, nil
 	}
-	remote, err := ledger.RemoteOf(ctx, p.repo, orOrigin(p.o.Push), p.credential())
+	remote, err := p.remote(ctx, "push-remote", p.o.Push)
 	if err != nil {
 		return "", err
 	}

@@ -30,6 +30,9 @@ const reportFile = "night.json"
 // and the archive's refs, nothing else; it runs nothing that was fetched. For
 // each group that may move it leaves a round.Folder below dir, and night.json.
 func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
+	if err := n.committed(ctx); err != nil {
+		return nil, err
+	}
 	rep := n.report()
 	if err := emptyFolder(dir); err != nil {
 		return nil, err
@@ -59,6 +62,7 @@ func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
 			return nil, err
 		}
 		rep.Groups = append(rep.Groups, *g)
+		rep.note(r.left...)
 	}
 	rep.note(n.ledger.Notes()...)
 	return rep, round.WriteJSON(filepath.Join(dir, reportFile), rep)
@@ -87,6 +91,7 @@ type resolving struct {
 
 	memory *ledger.Memory
 	found  *round.Found
+	left   []string // what could not be handed on to its gates, a sentence each
 	report GroupReport
 }
 
@@ -378,12 +383,11 @@ func (r *resolving) fetch(ctx context.Context) (Outcome, error) {
 // archive has the new versions kept by us, and hands on what the gates need.
 func (r *resolving) archive(ctx context.Context) (Outcome, error) {
 	x := r.found.Round
-	remotes := r.remotes
-	if r.o.Mode == round.DryRun {
-		remotes = nil // it touches nothing but the cache
-	}
-	receipts, err := x.Archive(ctx, r.engine, r.set, remotes)
-	if err != nil && verdict.Of(err) != verdict.Skipped {
+	var receipts []fetch.Archived
+	var err error
+	if r.o.Mode == round.DryRun && len(r.remotes) > 0 {
+		receipts = x.Unarchived(r.set, "a dry run pushes nothing to the archive")
+	} else if receipts, err = x.Archive(ctx, r.engine, r.set, r.remotes); err != nil && verdict.Of(err) != verdict.Skipped {
 		return "", err
 	}
 	handed, err := r.folder.Hand(ctx, x, r.engine, round.HandOptions{Base: r.set, Stacks: r.stacks, Receipts: receipts, Recipes: r.o.Recipes})
@@ -391,7 +395,9 @@ func (r *resolving) archive(ctx context.Context) (Outcome, error) {
 		return "", store.Explain(err, string(r.folder))
 	}
 	r.report.Draft = x.Draft
-	_ = handed
+	for _, text := range handed.Left {
+		r.left = append(r.left, x.Group+": "+inert.Line(text, 300))
+	}
 	data, err := os.ReadFile(r.folder.Round())
 	if err != nil {
 		return "", err

@@ -21,7 +21,7 @@ func (r *resolving) open(ctx context.Context, p *ledger.Proposal) (bool, error) 
 	if r.o.Mode != round.Live {
 		return true, nil
 	}
-	remote, err := ledger.RemoteOf(ctx, r.repo, orOrigin(r.o.Push), r.credential())
+	remote, err := r.remote(ctx, "push-remote", r.o.Push)
 	if err != nil {
 		return false, err
 	}

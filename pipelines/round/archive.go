@@ -5,7 +5,6 @@ package round
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -21,24 +20,12 @@ func (r *Round) Archive(ctx context.Context, e *fetch.Engine, base *pins.Set, re
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
-	next := r.Next(base)
-	var list []*pins.Pin
-	for _, m := range r.Moves() {
-		p := next.Pin(m.Pin)
-		if p == nil {
-			return nil, fmt.Errorf("round %s: there is no pin %s", r.Group, m.Pin)
-		}
-		list = append(list, p)
+	if err := r.fits(base); err != nil {
+		return nil, err
 	}
-	rows, err := e.Archive(ctx, list, remotes)
+	rows, err := e.Archive(ctx, r.moving(base), remotes)
 	if len(remotes) == 0 {
-		r.draft(fetch.NoArchive)
-		for _, p := range list {
-			if fetch.Archivable(p) {
-				rows = append(rows, fetch.Archived{Name: p.Name, Ref: fetch.KeptRef(p.Name, git.ID(p.Lock.Commit)), Verdict: verdict.Skipped, Why: fetch.NoArchive})
-			}
-		}
-		return rows, err
+		return r.Unarchived(base, fetch.NoArchive), err
 	}
 	if err != nil {
 		return rows, err
@@ -51,4 +38,29 @@ func (r *Round) Archive(ctx context.Context, e *fetch.Engine, base *pins.Set, re
 		}
 	}
 	return rows, nil
+}
+
+// Unarchived are the rows where no remote is asked, for the reason why: all are
+// skipped, and the proposal can only be a draft. The round's content was fetched.
+func (r *Round) Unarchived(base *pins.Set, why string) []fetch.Archived {
+	r.draft(why)
+	var rows []fetch.Archived
+	for _, p := range r.moving(base) {
+		if fetch.Archivable(p) {
+			rows = append(rows, fetch.Archived{Name: p.Name, Ref: fetch.KeptRef(p.Name, git.ID(p.Lock.Commit)), Verdict: verdict.Skipped, Why: why})
+		}
+	}
+	return rows
+}
+
+// moving are the pins that move, with their new locks.
+func (r *Round) moving(base *pins.Set) []*pins.Pin {
+	next := r.Next(base)
+	var list []*pins.Pin
+	for _, m := range r.Moves() {
+		if p := next.Pin(m.Pin); p != nil {
+			list = append(list, p)
+		}
+	}
+	return list
 }

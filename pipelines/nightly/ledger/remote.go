@@ -19,8 +19,9 @@ import (
 
 var remoteNameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// RemoteOf returns the repository that keeps the state branch: the name of one
-// of the clone's remotes, an https or ssh address, or an absolute folder. What
+// RemoteOf returns a repository that a night pushes to, for the state branch or
+// for proposals: the name of one of the clone's remotes, an https or ssh
+// address, or an absolute folder. What
 // it is fetched from is also where it is pushed to; a separate push address of
 // the remote is not looked at. The credential is for https, and for http on
 // this machine; there is no other http.
@@ -34,7 +35,7 @@ func RemoteOf(ctx context.Context, repo *git.Repo, nameOrURL string, c git.Crede
 		var exit *run.ExitError
 		switch address = strings.TrimSpace(string(out)); {
 		case errors.As(err, &exit) && exit.Code == 1, err == nil && address == "":
-			return git.Remote{}, verdict.Usagef("this clone has no remote %s: say with --state-remote where the branch %s is kept", nameOrURL, Branch)
+			return git.Remote{}, verdict.Usagef("this clone has no remote %s: name one that it has, an https or ssh address, or an absolute folder", nameOrURL)
 		case err != nil:
 			return git.Remote{}, err
 		}
@@ -49,7 +50,7 @@ func RemoteOf(ctx context.Context, repo *git.Repo, nameOrURL string, c git.Crede
 	case err == nil && u.Scheme == "ssh", !strings.Contains(address, "://") && strings.Contains(address, "@") && strings.Contains(address, ":"):
 		r.Allow = []string{"ssh"}
 	default:
-		return git.Remote{}, verdict.Usagef("%s cannot keep the branch %s: give --state-remote a remote's name, an https or ssh address, or an absolute folder", quote(git.Mask(address)), Branch)
+		return git.Remote{}, verdict.Usagef("%s is no repository to push to: give a remote's name, an https or ssh address, or an absolute folder", quote(git.Mask(address)))
 	}
 	return r, nil
 }

@@ -249,7 +249,7 @@ func TestRemoteOf(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			r, err := RemoteOf(t.Context(), repo, x.give, git.Credential{})
 			if x.url == "" {
-				wantUsage(t, err, "--state-remote")
+				wantUsage(t, err, "absolute folder")
 				if strings.Contains(err.Error(), "secret") {
 					t.Errorf("the password is in %q", err)
 				}

@@ -19,14 +19,14 @@ import (
 func (p *Page) Markdown(w io.Writer) error {
 	v := view(p.clean())
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# %s\n\n%s\n", md(v.Title), md(strings.Join(nonEmpty(v.When, nightWords(v.Night), v.Mode), " · ")))
+	fmt.Fprintf(b, "# %s\n\n%s\n", md(v.Title), strings.Join(nonEmpty(md(v.When), mdAfter("night ", mdCode(v.Night)), md(v.Mode)), " · "))
 	for _, n := range v.Notes {
 		fmt.Fprintf(b, "\n> %s\n", md(n))
 	}
 	if len(v.Alarms) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n", count(len(v.Alarms), "alarm", "alarms"))
 		for _, a := range v.Alarms {
-			fmt.Fprintf(b, "- **%s**: %s (%s)%s\n", md(a.Name), md(a.Text), a.Since, mdAfter(". ", a.Why))
+			fmt.Fprintf(b, "- **%s**: %s (%s)%s\n", md(a.Name), md(a.Text), a.Since, mdAfter(". ", md(a.Why)))
 		}
 	}
 	var sums []string
@@ -55,13 +55,6 @@ func (p *Page) Markdown(w io.Writer) error {
 	return b.Flush()
 }
 
-func nightWords(night string) string {
-	if night == "" {
-		return ""
-	}
-	return "night " + night
-}
-
 func (r *row) letters() string {
 	var b strings.Builder
 	for _, n := range r.Strip {
@@ -82,7 +75,7 @@ func (r *row) mdMembers() string {
 func (r *row) mdWhy() string {
 	why := md(r.Why)
 	if q := r.Proposal; q != nil {
-		title := md(q.Title)
+		title := mdCommits(q.Title)
 		if q.URL != "" {
 			title = "[" + title + "](" + q.URL + ")"
 		}
@@ -103,11 +96,12 @@ func (m *shownMember) mdNewest() string {
 
 func md(s string) string { return inert.Markdown(s, maxSentence) }
 
+// mdAfter puts something before what is Markdown already, if there is any.
 func mdAfter(before, s string) string {
 	if s == "" {
 		return ""
 	}
-	return before + md(s)
+	return before + s
 }
 
 func strong(s string) string {
@@ -125,5 +119,20 @@ func mdCode(s string) string {
 	}
 	return inert.Code(s, maxName)
 }
+
+// mdCommits writes text whose commits are code and all else is text.
+func mdCommits(s string) string {
+	words := strings.Fields(s)
+	for i, w := range words {
+		if bare := strings.TrimSuffix(w, ","); shortCommit.MatchString(bare) {
+			words[i] = inert.Code(bare, maxName) + w[len(bare):]
+		} else {
+			words[i] = md(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+var shortCommit = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
 var plainCode = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)
