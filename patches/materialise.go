@@ -6,13 +6,10 @@ package patches
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
@@ -121,8 +118,7 @@ func writeTree(ctx context.Context, repo *git.Repo, a *Applied, dir string, date
 		return err
 	}
 	defer root.Close()
-	at := map[git.ID][]git.Entry{}
-	var blobs []git.ID
+	var files []git.Entry
 	folders := map[string]bool{}
 	for _, e := range entries {
 		if excluded[e.Path] {
@@ -133,45 +129,27 @@ func writeTree(ctx context.Context, repo *git.Repo, a *Applied, dir string, date
 		if e.Mode == git.ModeSubmodule {
 			a.Submodules = append(a.Submodules, e.Path)
 			folder = e.Path
-		} else {
-			if len(at[e.ID]) == 0 {
-				blobs = append(blobs, e.ID)
+			if err := root.MkdirAll(filepath.FromSlash(folder), 0o755); err != nil {
+				return err
 			}
-			at[e.ID] = append(at[e.ID], e)
+		} else {
+			files = append(files, e)
 		}
 		for ; folder != "." && !folders[folder]; folder = path.Dir(folder) {
 			folders[folder] = true
 		}
-		if e.Mode == git.ModeSubmodule {
-			folder = e.Path
-		} else {
-			folder = path.Dir(e.Path)
-		}
-		if folder != "." {
-			if err := root.MkdirAll(filepath.FromSlash(folder), 0o755); err != nil {
-				return err
-			}
-		}
 	}
-	err = repo.Contents(ctx, git.Chunks(blobs), func(id git.ID, h git.Header, content io.Reader) error {
-		paths := at[id]
-		if h.Kind != "blob" {
-			return fmt.Errorf("%s: %w", show(paths[0].Path), &git.MissingObject{ID: id})
+	if err := repo.WriteFiles(ctx, root, files); err != nil {
+		return err
+	}
+	a.Files = len(files)
+	for _, e := range files {
+		if e.Mode == git.ModeSymlink {
+			continue
 		}
-		data, err := io.ReadAll(content)
-		if err != nil {
+		if err := root.Chtimes(filepath.FromSlash(e.Path), date, date); err != nil {
 			return err
 		}
-		for _, e := range paths {
-			if err := writeEntry(root, e, data, date); err != nil {
-				return err
-			}
-			a.Files++
-		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	for folder := range folders {
 		name := filepath.FromSlash(folder)
@@ -183,28 +161,4 @@ func writeTree(ctx context.Context, repo *git.Repo, a *Applied, dir string, date
 		}
 	}
 	return root.Chtimes(".", date, date)
-}
-
-func writeEntry(root *os.Root, e git.Entry, data []byte, date time.Time) error {
-	name := filepath.FromSlash(e.Path)
-	if e.Mode == git.ModeSymlink {
-		if strings.Contains(string(data), "\x00") || len(data) == 0 {
-			return fmt.Errorf("the symbolic link %s has no target that a system takes", show(e.Path))
-		}
-		return root.Symlink(string(data), name)
-	}
-	perm := fs.FileMode(0o644)
-	if e.Mode == git.ModeExecutable {
-		perm = 0o755
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(perm), f.Close())
-	if err == nil {
-		err = root.Chtimes(name, date, date)
-	}
-	return err
 }

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -184,25 +183,9 @@ func Checkout(ctx context.Context, repo, commit, dir string) (git.ID, error) {
 		return "", err
 	}
 	defer root.Close()
-	var files []git.Entry
-	var ids []git.ID
-	for _, x := range entries {
-		top, _, _ := strings.Cut(x.Path, "/")
-		if slices.Contains(checkedOut, top) && (x.Mode == git.ModeFile || x.Mode == git.ModeExecutable) {
-			files, ids = append(files, x), append(ids, x.ID)
-		}
-	}
-	cat, err := r.CatFile(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer cat.Close()
-	err = cat.ReadAll(ids, "blob", func(i int, content []byte) error {
-		name := files[i].Path
-		if err := root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o777); err != nil {
-			return err
-		}
-		return root.WriteFile(filepath.FromSlash(name), content, 0o666)
+	ours := slices.DeleteFunc(entries, func(e git.Entry) bool {
+		top, _, _ := strings.Cut(e.Path, "/")
+		return !slices.Contains(checkedOut, top) || e.Mode != git.ModeFile && e.Mode != git.ModeExecutable
 	})
-	return head.ID, err
+	return head.ID, r.WriteFiles(ctx, root, ours)
 }
