@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"regexp"
 
 	"github.com/1bit-MONSTER/engine/internal/atomicfile"
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/strictjson"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -24,11 +24,11 @@ const longestFile = 64 << 20
 
 // WriteJSON writes one of a folder's files, all of it or nothing.
 func WriteJSON(path string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
+	data, err := strictjson.Encode(v)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(data, '\n'), 0o644)
+	return atomicfile.Write(path, data, 0o644)
 }
 
 // ReadJSON reads one of a folder's files. A field that v does not have, and
@@ -54,15 +54,7 @@ func readFile(path string) ([]byte, error) {
 }
 
 func decode(path string, data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if err == nil {
-		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something follows after its end")
-		}
-	}
-	if err != nil {
+	if err := strictjson.Decode(data, v); err != nil {
 		return verdict.Failf("%s cannot be read (%w): resolve the group again", path, err)
 	}
 	return nil

@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
+	"github.com/1bit-MONSTER/engine/internal/strictjson"
 )
 
 // The types that a statement names.
@@ -248,16 +249,11 @@ func outputDigits(sum string) (string, error) {
 
 // strict reads JSON with known fields and nothing behind it.
 func strict(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := strictjson.Decode(data, into); err != nil {
 		if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 			return &UnknownField{strings.Trim(inert.Line(field, 80), `"`)}
 		}
 		return &Malformed{inert.Line(err.Error(), 200)}
-	}
-	if d.More() {
-		return &Malformed{"there is more behind it"}
 	}
 	return nil
 }

@@ -4,8 +4,6 @@
 package proposal
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,7 @@ import (
 	"os"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
+	"github.com/1bit-MONSTER/engine/internal/strictjson"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/round"
 )
@@ -89,13 +88,8 @@ func (h handed) read(name string, max int64) ([]byte, error) {
 
 // decode reads one JSON value and nothing else, without fields that v lacks.
 func decode(name string, data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	if err := strictjson.Decode(data, v); err != nil {
 		return tampered(name, "%s", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return tampered(name, "there is something behind its end")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/inert"
+	"github.com/1bit-MONSTER/engine/internal/strictjson"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/round"
@@ -202,7 +203,7 @@ func sameProposal(p *Proposal, data []byte, v *Verified, digest string) error {
 	if err := checkReport(r, p.Report, proposed); err != nil {
 		return err
 	}
-	expected, err := encode(want)
+	expected, err := strictjson.Encode(want)
 	if err != nil {
 		return err
 	}
@@ -293,10 +294,4 @@ func (x *verifier) readBase(ctx context.Context) (err error) {
 		return err
 	}
 	return checkRound(x.round, x.base)
-}
-
-// encode is what round.WriteJSON writes.
-func encode(v any) ([]byte, error) {
-	data, err := json.MarshalIndent(v, "", "  ")
-	return append(data, '\n'), err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
+	"github.com/1bit-MONSTER/engine/internal/strictjson"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -346,7 +347,7 @@ func TestVerifyOfHalfARound(t *testing.T) {
 	half, err := whole.Without("tool")
 	w.fatal(err)
 	p := w.make(half, w.passes())
-	data, err := encode(whole)
+	data, err := strictjson.Encode(whole)
 	w.fatal(err)
 	w.fatal(os.WriteFile(w.folder.Round(), data, 0o644))
 	old := w.digest

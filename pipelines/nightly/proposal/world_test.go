@@ -14,6 +14,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
 	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/strictjson"
 	"github.com/1bit-MONSTER/engine/internal/treesum"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
@@ -196,7 +197,7 @@ func (w *world) passes() []gate.Result {
 // make hands a round on: the folder has all of it.
 func (w *world) make(r *round.Round, results []gate.Result) *Proposal {
 	w.t.Helper()
-	data, err := encode(r)
+	data, err := strictjson.Encode(r)
 	w.fatal(err)
 	w.fatal(os.WriteFile(w.folder.Round(), data, 0o644))
 	w.digest = RoundDigest(data)
