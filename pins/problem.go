@@ -5,9 +5,16 @@ package pins
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/1bit-MONSTER/engine/internal/inert"
 )
 
 // A Problem is one thing that is wrong with a pin file.
@@ -55,4 +62,32 @@ func lineOf(lines map[string]int, path string) int {
 		path = path[:i]
 	}
 	return 1
+}
+
+var (
+	yamlLine  = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?line ([0-9]+): `)
+	yamlField = regexp.MustCompile(`^field (.+) not found in type .*$`)
+	yamlShape = regexp.MustCompile("^cannot unmarshal .*$")
+)
+
+// YAMLErrors is what the YAML library found wrong with a file of ours that is
+// read into a type with known fields, in words that do not name the type.
+func YAMLErrors(file string, err error) Errors {
+	texts := []string{err.Error()}
+	var many *yaml.TypeError
+	if errors.As(err, &many) {
+		texts = many.Errors
+	}
+	var list Errors
+	for _, text := range texts {
+		line := 1
+		if m := yamlLine.FindStringSubmatch(text); m != nil {
+			line, _ = strconv.Atoi(m[1])
+			text = text[len(m[0]):]
+		}
+		text = yamlField.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), `unknown key "$1"`)
+		text = yamlShape.ReplaceAllString(text, "another kind of value belongs here")
+		list = append(list, Problem{File: file, Line: max(line, 1), Text: inert.Line(text, 200)})
+	}
+	return list
 }

@@ -17,10 +17,8 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 
-	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/pins"
 	"gopkg.in/yaml.v3"
 )
@@ -110,9 +108,7 @@ func load(in *os.Root, name string, e fs.DirEntry) (Definition, pins.Errors, err
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&w); err != nil && !errors.Is(err, io.EOF) {
-		line, text := position(err)
-		say(line, "%s", text)
-		return Definition{}, wrong, nil
+		return Definition{}, pins.YAMLErrors(name, err), nil
 	}
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 		say(1, "there is more than one document in the file")
@@ -133,24 +129,4 @@ func load(in *os.Root, name string, e fs.DirEntry) (Definition, pins.Errors, err
 	return d, wrong, nil
 }
 
-var (
-	plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	yamlLine  = regexp.MustCompile(`^(?:yaml: )?line ([0-9]+): `)
-	yamlField = regexp.MustCompile(`^field (.+) not found in type .*$`)
-)
-
-// position returns the line and text of the first thing that the YAML library
-// found.
-func position(err error) (int, string) {
-	text := err.Error()
-	var many *yaml.TypeError
-	if errors.As(err, &many) {
-		text = many.Errors[0]
-	}
-	line := 1
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = text[len(m[0]):]
-	}
-	return line, inert.Line(yamlField.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), `unknown key "$1"`), 200)
-}
+var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)

@@ -12,9 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
@@ -109,7 +106,7 @@ func ParseTrust(data []byte) (*Trust, error) {
 	case errors.Is(err, io.EOF):
 		p.say(1, "the file is empty: write 'runners: []' where there are none")
 	case err != nil:
-		p.yaml(err)
+		p.list = append(p.list, pins.YAMLErrors(TrustFile, err)...)
 	default:
 		if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 			p.say(1, "there is more than one document in the file")
@@ -185,31 +182,6 @@ func (p *problems) say(line int, format string, args ...any) {
 }
 
 func (p *problems) err() error { return p.list }
-
-var (
-	yamlLine  = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?line ([0-9]+): `)
-	yamlField = regexp.MustCompile(`^field (.+) not found in type .*$`)
-	yamlShape = regexp.MustCompile("^cannot unmarshal .*$")
-)
-
-// yaml says what the YAML library found.
-func (p *problems) yaml(err error) {
-	texts := []string{err.Error()}
-	var many *yaml.TypeError
-	if errors.As(err, &many) {
-		texts = many.Errors
-	}
-	for _, text := range texts {
-		at := 1
-		if m := yamlLine.FindStringSubmatch(text); m != nil {
-			at, _ = strconv.Atoi(m[1])
-			text = text[len(m[0]):]
-		}
-		text = yamlField.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), `unknown key "$1"`)
-		text = yamlShape.ReplaceAllString(text, "another kind of value belongs here")
-		p.say(at, "%s", inert.Line(text, 200))
-	}
-}
 
 // plain refuses what makes a file of trust read otherwise than it looks.
 func (p *problems) plain(n *yaml.Node) {

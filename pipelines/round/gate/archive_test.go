@@ -15,12 +15,7 @@ import (
 
 func TestArchive(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "", "a")
-	commits(w.upstream["a"], 1)
-	w.update("a")
-	w.commit()
-	commits(w.upstream["a"], 2)
-	w.update("a")
+	w := bumped(t)
 	s := w.subject()
 	ref := fetch.KeptRef("a", git.ID(s.Next.Pin("a").Lock.Commit))
 	for _, c := range []struct {
@@ -48,12 +43,7 @@ func TestArchive(t *testing.T) {
 // The receipts are those of the archive's real answers.
 func TestArchiveOfARealRemote(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "", "a")
-	commits(w.upstream["a"], 1)
-	w.update("a")
-	w.commit()
-	commits(w.upstream["a"], 2)
-	w.update("a")
+	w := bumped(t)
 	s := w.subject()
 	list := []*pins.Pin{s.Next.Pin("a")}
 	kept := gittest.New(t)

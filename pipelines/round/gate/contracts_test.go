@@ -146,11 +146,6 @@ func TestContractsReadPatchedSources(t *testing.T) {
 }
 
 func TestNoContracts(t *testing.T) {
-	w := newWorld(t, "", "a")
-	commits(w.upstream["a"], 1)
-	w.update("a")
-	w.commit()
-	commits(w.upstream["a"], 2)
-	w.update("a")
+	w := bumped(t)
 	w.wants("alone", w.gate("contracts", w.subject()), verdict.Pass, false)
 }

@@ -77,6 +77,18 @@ func (w *world) follow(name, more string) *gittest.Repo {
 	return up
 }
 
+// bumped makes a world whose only pin, a, moved by a commit since the last one.
+func bumped(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, "", "a")
+	commits(w.upstream["a"], 1)
+	w.update("a")
+	w.commit()
+	commits(w.upstream["a"], 2)
+	w.update("a")
+	return w
+}
+
 func (w *world) write(name, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
