@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
@@ -46,7 +47,7 @@ func BenchmarkBuildAllNothingChanged(b *testing.B) {
 	if msg, err := exec.Command("go", "build", "-o", dist, ".").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, msg)
 	}
-	b.Cleanup(func() { store.RemoveAll(cache) })
+	b.Cleanup(func() { rmtree.All(cache) })
 	run := func(want int, args ...string) []byte {
 		cmd := exec.Command(dist, append([]string{"--repo", "../..", "--json"}, args...)...)
 		cmd.Env = append(os.Environ(), "DIST_CACHE="+cache)

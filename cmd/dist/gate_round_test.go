@@ -14,6 +14,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/cli"
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
@@ -30,7 +31,7 @@ func TestGateRunOnARound(t *testing.T) {
 	ctx := t.Context()
 	top := t.TempDir()
 	repo, cache := filepath.Join(top, "repo"), filepath.Join(top, "cache")
-	t.Cleanup(func() { store.RemoveAll(top) })
+	t.Cleanup(func() { rmtree.All(top) })
 	up := gittest.New(t)
 	up.Commit("main", "one", gittest.Files{"a": "1", "LICENSE": "one\n"})
 	for name, text := range map[string]string{
@@ -101,7 +102,7 @@ func TestGateRunOnARound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{cache, up.Dir()} {
-		if err := store.RemoveAll(dir); err != nil {
+		if err := rmtree.All(dir); err != nil {
 			t.Fatal(err)
 		}
 	}

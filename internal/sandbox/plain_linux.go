@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 )
 
 // Probe implements Runner. A plain process runs on every Linux.
@@ -30,7 +32,7 @@ func (p Plain) Run(ctx context.Context, s Spec) (Result, error) {
 	if err != nil {
 		return r, &NotStarted{What: "private folder", Why: err.Error()}
 	}
-	defer removeAll(private)
+	defer rmtree.All(private)
 	home, tmp := filepath.Join(private, "home"), filepath.Join(private, "tmp")
 	for _, d := range []string{home, tmp} {
 		if err := os.Mkdir(d, 0o700); err != nil {
@@ -46,18 +48,4 @@ func (p Plain) Run(ctx context.Context, s Spec) (Result, error) {
 	}), "HOME="+home, "TMPDIR="+tmp)
 	o := order{Args: s.Args, Env: s.env(work), Work: work, Limits: s.limits()}
 	return runInit(ctx, o, &job{spec: s, result: r}, &syscall.SysProcAttr{})
-}
-
-// removeAll removes a folder whose owner may have taken its rights.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			os.Chmod(name, 0o700)
-		}
-		return nil
-	})
-	os.RemoveAll(dir) // what stays is in the folder for temporary files
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 )
 
 func TestImport(t *testing.T) {
@@ -20,7 +22,7 @@ func TestImport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { RemoveAll(s.Dir()) })
+		t.Cleanup(func() { rmtree.All(s.Dir()) })
 		return s
 	}
 	from, to := open(), open()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -43,7 +44,7 @@ func TestPutMakesDamagedEntriesAgain(t *testing.T) {
 			os.Remove(filepath.Join(dir, "content/a b"))
 		}, true},
 		{"an exec bit lost", func(t *testing.T, dir string) { os.Chmod(filepath.Join(dir, "content/bin/run"), 0o444) }, true},
-		{"no content", func(t *testing.T, dir string) { RemoveAll(filepath.Join(dir, "content")) }, true},
+		{"no content", func(t *testing.T, dir string) { rmtree.All(filepath.Join(dir, "content")) }, true},
 		{"no list of files", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "files.json")) }, true},
 		{"an empty list of files", func(t *testing.T, dir string) { rewrite(t, filepath.Join(dir, "files.json"), "") }, true},
 		{"another list of files", func(t *testing.T, dir string) { rewrite(t, filepath.Join(dir, "files.json"), "[]") }, true},
@@ -87,7 +88,7 @@ func TestRemovedStoreIsInfra(t *testing.T) {
 	s := open(t)
 	m := file("wanted")
 	m.Fill = func(ctx context.Context, path string) error {
-		if err := RemoveAll(s.dir); err != nil {
+		if err := rmtree.All(s.dir); err != nil {
 			return err
 		}
 		return file("wanted").Fill(ctx, path)

@@ -152,15 +152,3 @@ func seal(path string) error {
 		return os.Chmod(name, mode)
 	})
 }
-
-// RemoveAll removes path though its folders are read-only, as the content of
-// entries is.
-func RemoveAll(path string) error {
-	filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			os.Chmod(name, 0o755)
-		}
-		return nil
-	})
-	return os.RemoveAll(path)
-}

@@ -35,6 +35,7 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/filelock"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 )
 
 // A Key names an entry: the kind of sum, a dash, and 64 hex digits.
@@ -262,7 +263,7 @@ func (s *Store) workspace() (string, func(), error) {
 			return "", nil, errors.New("no lock to be had for a new folder")
 		}
 		done := func() {
-			RemoveAll(work)
+			rmtree.All(work)
 			os.Remove(work + ".lock")
 			lock.Unlock()
 		}
@@ -282,7 +283,7 @@ func (s *Store) sweep() {
 		if lock == nil || err != nil {
 			continue
 		}
-		RemoveAll(strings.TrimSuffix(name, ".lock"))
+		rmtree.All(strings.TrimSuffix(name, ".lock"))
 		os.Remove(name)
 		lock.Unlock()
 	}

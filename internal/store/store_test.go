@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 )
 
 func open(t *testing.T) *Store {
@@ -26,7 +28,7 @@ func open(t *testing.T) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { RemoveAll(s.dir) })
+	t.Cleanup(func() { rmtree.All(s.dir) })
 	return s
 }
 

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -111,18 +112,7 @@ func (t *Tree) Discard() {
 	}
 	t.root.Close()
 	t.root = nil
-	removeAll(t.temp)
-}
-
-// removeAll removes a folder whose own folders may be read-only.
-func removeAll(dir string) {
-	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	os.RemoveAll(dir)
+	rmtree.All(t.temp)
 }
 
 // Twins returns the names that a case-folding file system cannot tell apart.
@@ -228,7 +218,7 @@ func (t *Tree) Commit() error {
 	t.root = nil
 	os.Remove(t.target) // an empty folder, where one was there
 	if err := os.Rename(t.temp, t.target); err != nil {
-		removeAll(t.temp)
+		rmtree.All(t.temp)
 		return verdict.Infraf("unpack into %s: %w", t.target, err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
@@ -145,7 +146,7 @@ func runComponent(spec string) int {
 func TestKilledComponentLeavesNothingHalfMade(t *testing.T) {
 	newBench(t) // skips where there is no sandbox
 	cache, source := t.TempDir(), t.TempDir()
-	t.Cleanup(func() { store.RemoveAll(cache) })
+	t.Cleanup(func() { rmtree.All(cache) })
 	wait := filepath.Join(source, "wait")
 	if err := os.WriteFile(wait, nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/pins"
 )
@@ -21,7 +22,7 @@ import (
 // folders that show them: what dist build --all does beside starting.
 func BenchmarkTwelveComponentsNothingChanged(b *testing.B) {
 	cache, out := Cache{b.TempDir()}, b.TempDir()
-	b.Cleanup(func() { store.RemoveAll(cache.Dir); store.RemoveAll(out) })
+	b.Cleanup(func() { rmtree.All(cache.Dir); rmtree.All(out) })
 	st, err := cache.Store()
 	if err != nil {
 		b.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/progress"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/run"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/store"
@@ -175,7 +176,7 @@ func (b *Builder) fill(ctx context.Context, c *PlannedComponent, made map[string
 		return steps, err
 	}
 	for _, d := range []string{job.Work, root} {
-		if err := store.RemoveAll(d); err != nil {
+		if err := rmtree.All(d); err != nil {
 			return steps, err
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
-	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -43,7 +43,7 @@ func newBench(t *testing.T, recipes ...*Recipe) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.RemoveAll(cache.Dir) })
+	t.Cleanup(func() { rmtree.All(cache.Dir) })
 	b := &bench{recipes: recipes, source: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(b.source, "a"), []byte("source\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/httpget"
 	"github.com/1bit-MONSTER/engine/internal/parts"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
-	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/fetch"
 )
@@ -53,7 +53,7 @@ func TestLinuxRecipeBuildsTheNPUDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.RemoveAll(cache.Dir) })
+	t.Cleanup(func() { rmtree.All(cache.Dir) })
 	b := &Builder{Store: st, Cache: cache, Runner: runner, Provider: kernelProvider{
 		given:  given{map[string]string{"linux": unpacked(t, archive)}},
 		Locked: lockedToolchains(t),

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 )
 
 // shelf is a Remote on the disk. The real one is tested in its own package.
@@ -38,7 +38,7 @@ func (s *shelf) Push(_ context.Context, o Offered) {
 // The program 1bit comes from the remote cache, and its archive is the same.
 func TestServeFromRemote(t *testing.T) {
 	repo, s := project(t, nil), &shelf{dir: t.TempDir()}
-	t.Cleanup(func() { store.RemoveAll(s.dir) })
+	t.Cleanup(func() { rmtree.All(s.dir) })
 	o := Options{Repo: repo, Out: filepath.Join(repo, "dist"), Cache: newCache(t), Remote: s}
 	first := build(t, o)
 	if first.From != "" || s.pulls != 1 || s.pushes != 1 {

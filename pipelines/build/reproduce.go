@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/run"
 	"github.com/1bit-MONSTER/engine/internal/store"
 )
@@ -53,7 +54,7 @@ func (b *Builder) Reproduce(ctx context.Context, c *PlannedComponent, made map[s
 	r := &Reproduction{Name: c.Name, Key: c.Key, Varied: varied, Sums: [2]string{first.Sum}}
 	second, st, err := b.again(ctx, c, made, dir)
 	if err != nil {
-		store.RemoveAll(dir)
+		rmtree.All(dir)
 		return nil, err
 	}
 	r.Sums[1] = second.Sum
@@ -66,7 +67,7 @@ func (b *Builder) Reproduce(ctx context.Context, c *PlannedComponent, made map[s
 		r.Report = diffoscope(ctx, r.Kept, filepath.Join(dir, "diffoscope.txt"))
 		return r, nil
 	}
-	return r, store.RemoveAll(dir)
+	return r, rmtree.All(dir)
 }
 
 // diffoscope lets the program of that name describe how two folders differ, and

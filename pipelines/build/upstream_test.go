@@ -16,8 +16,8 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
 	"github.com/1bit-MONSTER/engine/internal/parts"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
-	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -164,7 +164,7 @@ target_include_directories(hello PRIVATE sub)
 	}, gittest.Submodule("sub", subID))
 
 	u := &upstream{main: main, dir: filepath.Join(t.TempDir(), "pins"), cache: Cache{t.TempDir()}, dep: string(depID)}
-	t.Cleanup(func() { store.RemoveAll(u.cache.Dir) })
+	t.Cleanup(func() { rmtree.All(u.cache.Dir) })
 	if err := os.MkdirAll(filepath.Join(filepath.Dir(u.dir), "patches"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
@@ -30,14 +31,14 @@ func view(e *store.Entry, files []store.File, dir string) error {
 		return explainOut(err, filepath.Dir(dir))
 	}
 	aside := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".view")
-	if err := store.RemoveAll(aside); err != nil {
+	if err := rmtree.All(aside); err != nil {
 		return explainOut(err, filepath.Dir(dir))
 	}
 	if err := link(e, files, aside); err != nil {
-		store.RemoveAll(aside)
+		rmtree.All(aside)
 		return explainOut(err, filepath.Dir(dir))
 	}
-	if err := store.RemoveAll(dir); err != nil {
+	if err := rmtree.All(dir); err != nil {
 		return explainOut(err, filepath.Dir(dir))
 	}
 	return explainOut(os.Rename(aside, dir), filepath.Dir(dir))

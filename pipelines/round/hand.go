@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/1bit-MONSTER/engine/internal/filelock"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -89,7 +90,7 @@ func (f Folder) Hand(ctx context.Context, r *Round, e *fetch.Engine, o HandOptio
 
 func remove(dirs ...string) error {
 	for _, d := range dirs {
-		if err := store.RemoveAll(d); err != nil {
+		if err := rmtree.All(d); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/clock"
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
@@ -47,7 +48,7 @@ const text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), one: gittest.New(t), two: gittest.New(t), whole: gittest.New(t), side: gittest.New(t)}
-	t.Cleanup(func() { store.RemoveAll(w.dir) })
+	t.Cleanup(func() { rmtree.All(w.dir) })
 	w.root = filepath.Join(w.dir, "repo")
 	s, err := store.Open(w.dir + "/cache/store")
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -48,7 +49,7 @@ func BenchmarkServe(b *testing.B) {
 		b.Fatal(err)
 	}
 	cache := build.Cache{Dir: b.TempDir()}
-	b.Cleanup(func() { store.RemoveAll(cache.Dir) })
+	b.Cleanup(func() { rmtree.All(cache.Dir) })
 	st, err := cache.Store()
 	if err != nil {
 		b.Fatal(err)
@@ -78,7 +79,7 @@ func BenchmarkServe(b *testing.B) {
 				if err := st.Remove(b.Context(), first.Key); err != nil {
 					b.Fatal(err)
 				}
-				if err := store.RemoveAll(o.Out); err != nil {
+				if err := rmtree.All(o.Out); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()

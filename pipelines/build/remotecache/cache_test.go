@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
 
@@ -243,7 +243,7 @@ func TestParanoidTakesADamagedEntryFromThere(t *testing.T) {
 	h := newHub(t)
 	m := newMachine(t, h.address(t), pushing)
 	made := m.make(t, "demo")
-	if err := store.RemoveAll(filepath.Join(made.Path, "lib")); err != nil {
+	if err := rmtree.All(filepath.Join(made.Path, "lib")); err != nil {
 		t.Fatal(err)
 	}
 	m.Paranoid = true

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/treesum"
 	"github.com/1bit-MONSTER/engine/internal/unpack"
@@ -39,7 +40,7 @@ func (c *Cache) Pull(ctx context.Context, want build.Wanted, dir string) (from s
 		c.well(&c.pulls)
 		return c.o.Address.String(), true
 	}
-	store.RemoveAll(dir)
+	rmtree.All(dir)
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, absent):

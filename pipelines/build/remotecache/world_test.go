@@ -26,7 +26,7 @@ import (
 	"github.com/1bit-MONSTER/engine/internal/clock"
 	"github.com/1bit-MONSTER/engine/internal/httpget"
 	"github.com/1bit-MONSTER/engine/internal/progress"
-	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
 
@@ -116,7 +116,7 @@ func newMachine(t *testing.T, a Address, setups ...setup) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.RemoveAll(folder.Dir) })
+	t.Cleanup(func() { rmtree.All(folder.Dir) })
 	o := Options{Address: a, Progress: progress.New(&m.said, false), Workspace: st.Workspace}
 	l, keys := quick, authn.Keychain(authn.NewMultiKeychain())
 	for _, s := range setups {

@@ -23,8 +23,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
-	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly"
 	"github.com/1bit-MONSTER/engine/pipelines/nightly/ledger"
@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	for _, dir := range templates {
-		store.RemoveAll(dir)
+		rmtree.All(dir)
 	}
 	os.Exit(code)
 }
@@ -188,7 +188,7 @@ func tempDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.RemoveAll(dir) })
+	t.Cleanup(func() { rmtree.All(dir) })
 	return dir
 }
 

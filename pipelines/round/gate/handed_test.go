@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
-	"github.com/1bit-MONSTER/engine/internal/store"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -57,12 +57,12 @@ func TestOnWhatWasHandedOn(t *testing.T) {
 	found.Round.Night, found.Round.Try, found.Round.Base = "night", 1, "1111111111111111111111111111111111111111"
 	recipes := []*build.Recipe{recipe("app", "backend", "cp /src/backend/src/b.c /out/out")}
 	folder := round.Folder(filepath.Join(t.TempDir(), "pair"))
-	t.Cleanup(func() { store.RemoveAll(string(folder)) })
+	t.Cleanup(func() { rmtree.All(string(folder)) })
 	if _, err := folder.Hand(ctx, found.Round, w.e, round.HandOptions{Base: base, Stacks: stacks, Receipts: receipts, Recipes: recipes}); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{w.cache, w.upstream["backend"].Dir(), w.upstream["library"].Dir()} {
-		if err := store.RemoveAll(dir); err != nil {
+		if err := rmtree.All(dir); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -46,7 +47,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.RemoveAll(st.Dir()) })
+	t.Cleanup(func() { rmtree.All(st.Dir()) })
 	git := func(name, id string) *pins.Pin {
 		return &pins.Pin{Name: name, Track: pins.Track{Kind: pins.GitBranch},
 			Lock: &pins.Lock{Commit: strings.Repeat(id, 40), Sum: "t1:" + id, Date: benchNow}}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/clock"
 	"github.com/1bit-MONSTER/engine/internal/git/gittest"
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -49,7 +50,7 @@ func newWorld(t *testing.T, groups string, names ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.RemoveAll(w.cache) })
+	t.Cleanup(func() { rmtree.All(w.cache) })
 	w.e = &fetch.Engine{
 		Mirrors: &fetch.Mirrors{AllowHTTP: true, URLs: map[string]fetch.Mirror{}},
 		Store:   st, CacheDir: w.cache, Clock: clock.Fixed(now),
