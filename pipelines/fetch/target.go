@@ -158,6 +158,9 @@ func (e *Engine) newLock(ctx context.Context, p *pins.Pin, c *Candidate, o Updat
 	if len(lock.Inputs) > 0 {
 		q := *p
 		q.Lock = lock
+		var notes []string
+		lock.Inputs, notes = e.renewUnused(ctx, p, &q)
+		c.Notes = append(c.Notes, notes...)
 		if lock.Inputs, _, err = e.LockInputs(ctx, &q); err != nil {
 			return nil, err
 		}
