@@ -5,6 +5,7 @@ package daggerrunner
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,6 +19,9 @@ import (
 
 // stepPath is where a container has dist-step.
 const stepPath = "/dist-step"
+
+// owner is the step's user and group, as the engine writes them.
+var owner = fmt.Sprintf("%d:%d", sandbox.User, sandbox.User)
 
 // tmpSize is that of /tmp and HOME, as in the sandbox, in bytes.
 const tmpSize = 2 << 30
@@ -72,8 +76,9 @@ func (r *Runner) root(ctr *dagger.Container, root string) (*dagger.Container, er
 }
 
 // input shows a folder or file of the host, read-only, with the time of all
-// sources. An upload keeps modes and links, but of folders not the time, and the
-// engine takes equal content for the same whatever its times are.
+// sources and as the step's own, as the sandbox does. An upload keeps modes and
+// links, but of folders not the time, and the engine takes equal content for the
+// same whatever its times are.
 func (r *Runner) input(ctr *dagger.Container, b sandbox.Bind, epoch int) (*dagger.Container, error) {
 	from, err := filepath.EvalSymlinks(b.From)
 	if err != nil {
@@ -84,8 +89,8 @@ func (r *Runner) input(ctr *dagger.Container, b sandbox.Bind, epoch int) (*dagge
 		return nil, err
 	}
 	if st.IsDir() {
-		dir := r.client.Host().Directory(from).WithTimestamps(epoch)
+		dir := r.client.Host().Directory(from).Chown("/", owner).WithTimestamps(epoch)
 		return ctr.WithMountedDirectory(b.To, dir, dagger.ContainerWithMountedDirectoryOpts{ReadOnly: true}), nil
 	}
-	return ctr.WithMountedFile(b.To, r.client.Host().File(from).WithTimestamps(epoch)), nil
+	return ctr.WithMountedFile(b.To, r.client.Host().File(from).Chown(owner).WithTimestamps(epoch)), nil
 }

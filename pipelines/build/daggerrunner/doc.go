@@ -21,7 +21,8 @@
 // Limits, compared to the host runner. The engine's containers have a network,
 // and only the filter keeps it from a step; where an engine takes no filter,
 // everything that is built is marked with the key space [build.NetworkOpen]. A
-// step's log arrives when the step has ended. Nobody counts processor time,
+// step's log arrives when the step has ended, and of a step that a signal killed
+// the engine keeps the last 100 KiB. Nobody counts processor time,
 // memory and disk of a step: bounding these is the engine's business. The host
 // name inside is the engine's, symbolic links have the time of their upload, and
 // names in /etc/hosts are the engine's too.

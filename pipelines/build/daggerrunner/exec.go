@@ -43,6 +43,11 @@ func (r *Runner) exec(ctx context.Context, ctr *dagger.Container, s sandbox.Spec
 	defer cancel()
 	run := rand.Text()
 	out, code, err := r.once(limited, ctr, s, run)
+	for range abandonedTries {
+		if limited.Err() == nil && abandoned(err) {
+			out, code, err = r.once(limited, ctr, s, run)
+		}
+	}
 	if err == nil && code != 0 && out.remembered {
 		again := ctr.WithEnvVariable(againVariable, run)
 		if out, code, err = r.once(limited, again, s, run); err == nil {
@@ -58,12 +63,34 @@ func (r *Runner) exec(ctx context.Context, ctr *dagger.Container, s sandbox.Spec
 	return out, out.err(code)
 }
 
+// abandonedTries is how often a step is asked for again whose exec ended with
+// another client.
+const abandonedTries = 3
+
+// abandoned reports whether the engine ended an exec that we did not end: two
+// clients that want the same share one, and when the first is killed the engine
+// may end it for both.
+func abandoned(err error) bool {
+	return err != nil && strings.Contains(err.Error(), context.Canceled.Error())
+}
+
 // once asks the engine for the step's result.
 func (r *Runner) once(ctx context.Context, ctr *dagger.Container, s sandbox.Spec, run string) (out output, code int, err error) {
 	// The run's name does not count for what the engine remembers.
 	out.after = ctr.WithVolatileVariable(runVariable, run).
 		WithExec(r.command(s), dagger.ContainerWithExecOpts{Expect: dagger.ReturnTypeAny})
-	if code, err = out.after.ExitCode(ctx); err != nil {
+	var killed *dagger.ExecError
+	code, err = out.after.ExitCode(ctx)
+	if errors.As(err, &killed) && killed.ExitCode > 128 {
+		// A signal is no exit code that an engine expects. It keeps the end of
+		// what was printed, says what it left out, and does not remember it.
+		out.printed = strings.TrimPrefix(strings.TrimPrefix(killed.Stdout, run), "\n")
+		if out.printed != "" {
+			out.printed += "\n" // it was cut off
+		}
+		return out, killed.ExitCode, nil
+	}
+	if err != nil {
 		return out, code, failed(ctx, "exec", err)
 	}
 	if out.printed, err = out.after.Stdout(ctx); err != nil {

@@ -41,7 +41,7 @@ func TestRunEndsAsOnTheHost(t *testing.T) {
 	}{
 		{"done", 0, "hello\n", nil, "hello\n"},
 		{"failed", 3, "why\n", &sandbox.ExitError{Code: 3}, "why\n"},
-		{"killed", 137, "", &sandbox.ExitError{Code: 137, Signal: "SIGKILL"}, ""},
+		{"killed", 137, "said\n", &sandbox.ExitError{Code: 137, Signal: "SIGKILL"}, "said\n"},
 		{"a code of the step's own", 125, "dist\n", &sandbox.ExitError{Code: 125}, "dist\n"},
 		{"a step that prints as dist-step does", 1, refusal, &sandbox.ExitError{Code: 1}, refusal},
 		{"a program that is not there", 125, refusal, &sandbox.NotStarted{What: "no-such-program", Why: "not found in /bin"}, ""},
@@ -50,7 +50,12 @@ func TestRunEndsAsOnTheHost(t *testing.T) {
 			r := newRecorder(t)
 			var log bytes.Buffer
 			runner := r.runner(t)
-			r.answer = func(_ []string, run string, _ bool) (int, string, error) { return c.code, run + "\n" + c.printed, nil }
+			r.answer = func(_ []string, run string, _ bool) (int, string, error) {
+				if c.code > 128 { // as an engine says it
+					return 0, "", &execError{c.code, strings.TrimSpace(run + "\n" + c.printed)}
+				}
+				return c.code, run + "\n" + c.printed, nil
+			}
 			steps, err := runner.Run(t.Context(), job(t, r, &log))
 			if c.want == nil {
 				if err != nil || len(steps) != 2 || steps[0].Way != "dagger" {
@@ -204,5 +209,26 @@ func TestConnectSaysWhoDoesNotAnswer(t *testing.T) {
 				t.Errorf("%s: %v", verdict.Of(err), err)
 			}
 		})
+	}
+}
+
+// Two clients that ask for the same share an exec, and when one of them is
+// killed the engine may end it for both.
+func TestRunGoesOnWithoutAnotherClient(t *testing.T) {
+	r := newRecorder(t)
+	runner := r.runner(t)
+	asked := 0
+	r.answer = func(_ []string, run string, _ bool) (int, string, error) {
+		if asked++; asked < 3 {
+			return 0, "", errors.New("failed to commit a to immutable b: context canceled")
+		}
+		return 0, run + "\n", nil
+	}
+	if _, err := runner.Run(t.Context(), job(t, r, &bytes.Buffer{})); err != nil {
+		t.Error(err)
+	}
+	r.answer = func([]string, string, bool) (int, string, error) { return 0, "", errors.New("context canceled") }
+	if _, err := runner.Run(t.Context(), job(t, r, &bytes.Buffer{})); verdict.Of(err) != verdict.Infra {
+		t.Errorf("an engine that ends everything: %v", err)
 	}
 }
