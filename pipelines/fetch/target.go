@@ -123,7 +123,7 @@ func (t *Target) EnsureFiles(ctx context.Context, files []git.Entry) error {
 		return wrap(t.Pin, err)
 	}
 	defer r.Close()
-	return wrap(t.Pin, t.in.blobs(ctx, r, wish{name: p.Name, exclude: excluded(&p)}, files))
+	return wrap(t.Pin, t.in.blobs(ctx, r, wish{name: p.Name, exclude: leftOut(&p)}, files))
 }
 
 // Lock brings the content of the target into the store, with submodules and
