@@ -105,8 +105,5 @@ func (n *Night) Retry(ctx context.Context, group, by string) error {
 	if err := n.openLedger(ctx); err != nil {
 		return err
 	}
-	if err := n.ledger.Unknown(); err != nil {
-		return err
-	}
 	return n.ledger.Append(ctx, ledger.Event{Kind: ledger.Retry, Night: n.id, Group: group, By: inert.Line(by, 100)})
 }
