@@ -100,13 +100,20 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
+	if outcome.Verdict == "" {
+		return verdict.Failf("what its gates left (%s) has no verdict: it is not theirs", filepath.Base(outcomeFile(p.folder)))
+	}
 	for _, s := range []State{Rebase, Gates, Commit} { // the others are not for the gates to say
 		if outcome.State == s {
 			g.State = s
 		}
 	}
 	if len(outcome.Gates) == 0 && outcome.Verdict != verdict.Pass {
-		return verdict.New(known(outcome.Verdict), inert.Line(outcome.Why, 500))
+		why := inert.Line(outcome.Why, 500)
+		if why == "" {
+			why = "its gates did not begin, and do not say why"
+		}
+		return verdict.New(known(outcome.Verdict), why)
 	}
 	names := []string{}
 	for _, x := range gate.All() {
@@ -115,6 +122,10 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 		}
 	}
 	p.made, err = proposal.Verify(ctx, proposal.VerifyOptions{Repo: p.repo, Folder: p.folder, Digest: digest, Gates: names})
+	var missing *proposal.Missing
+	if errors.As(err, &missing) && outcome.Verdict != verdict.Pass && outcome.Why != "" {
+		return verdict.New(known(outcome.Verdict), inert.Line(outcome.Why, 500)) // they say why
+	}
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
-	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pipelines/fetch"
@@ -405,7 +404,7 @@ func (r *resolving) archive(ctx context.Context) (Outcome, error) {
 	}
 	handed, err := r.folder.Hand(ctx, x, r.engine, round.HandOptions{Base: r.set, Stacks: r.stacks, Receipts: receipts, Recipes: r.o.Recipes})
 	if err != nil {
-		return "", store.Explain(err, string(r.folder))
+		return "", err
 	}
 	r.report.Draft = x.Draft
 	_ = handed
