@@ -30,6 +30,11 @@ func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
 		return nil, err
 	}
 	n.id = rep.Night
+	if n.o.Mode == round.Live { // before anything is written down
+		if _, err := n.pushRemote(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := n.openLedger(ctx); err != nil {
 		return nil, err
 	}
@@ -165,7 +170,7 @@ func (p *proposing) propose(ctx context.Context) (Outcome, error) {
 	if p.o.Mode != round.Live {
 		return Go, nil
 	}
-	remote, err := ledger.RemoteOf(ctx, p.repo, orOrigin(p.o.Push), p.credential())
+	remote, err := p.pushRemote(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -174,18 +179,44 @@ func (p *proposing) propose(ctx context.Context) (Outcome, error) {
 	if err := p.ledger.Append(ctx, event); err != nil {
 		return "", err
 	}
-	ours := []git.ID{x.Commit}
-	for _, earlier := range []*ledger.Proposal{p.memory.Proposal, p.memory.Pushing} {
-		if earlier != nil {
-			ours = append(ours, git.ID(earlier.Commit))
-		}
-	}
-	if _, err := proposal.Push(ctx, p.repo, remote, x, ours); err != nil {
-		return "", err
+	if _, err := proposal.Push(ctx, p.repo, remote, x, append(p.ours(p.memory), x.Commit)); err != nil {
+		return "", unpushed(x.Branch, err)
 	}
 	event.Kind, event.Round = ledger.Proposed, p.made.Round.Bare()
 	p.report.Why = "it is proposed as " + x.Branch + " and waits for a person"
 	return Go, p.ledger.Append(ctx, event)
+}
+
+// ours are the commits at which the branch of a group may stand without anybody
+// losing something: what was proposed, what was about to be, and what is merged.
+func (n *Night) ours(m *ledger.Memory) []git.ID {
+	list := []git.ID{n.base}
+	for _, earlier := range []*ledger.Proposal{m.Proposal, m.Pushing, m.Merged} {
+		if earlier != nil && earlier.Commit != "" {
+			list = append(list, git.ID(earlier.Commit))
+		}
+	}
+	return list
+}
+
+// unpushed is the error of a branch that could not be pushed. Whatever the
+// remote has against it, or against us, says nothing about the round.
+func unpushed(branch string, err error) error {
+	var taken *proposal.Occupied
+	if errors.As(err, &taken) {
+		return err
+	}
+	return verdict.Infraf("the branch %s cannot be pushed: %w", branch, err)
+}
+
+// pushRemote is where the branches of proposals go.
+func (n *Night) pushRemote(ctx context.Context) (git.Remote, error) {
+	remote, err := ledger.RemoteOf(ctx, n.repo, orOrigin(n.o.Push), n.credential())
+	var usage *verdict.Usage
+	if errors.As(err, &usage) {
+		return remote, verdict.Usagef("%s cannot get the branches of proposals: give --push-remote the name of one of this clone's remotes, an https or ssh address, or an absolute folder", inert.Quote(git.Mask(orOrigin(n.o.Push)), 200))
+	}
+	return remote, err
 }
 
 func (p *proposing) wait(context.Context) (Outcome, error) { return Stopped, nil }

@@ -33,6 +33,11 @@ func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
 	if err := emptyFolder(dir); err != nil {
 		return nil, err
 	}
+	if n.o.Mode == round.Live { // before hours of work
+		if _, err := n.pushRemote(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := n.openLedger(ctx); err != nil {
 		return nil, err
 	}
@@ -363,11 +368,15 @@ func (r *resolving) throttle(ctx context.Context) (Outcome, error) {
 		}
 	}
 	if tries := r.memory.Tries(x.ID); tries >= r.policy.Tries {
+		r.report.Try = tries
 		last := ""
 		if why := r.lastTry(x.ID); why != "" {
 			last = "; the last time: " + why
 		}
 		return "", verdict.Heldf("this round was tried %d times: 'dist nightly retry %s' has it tried again%s", tries, x.Group, last)
+	}
+	if err := r.free(ctx); err != nil {
+		return "", err
 	}
 	bare := *x
 	bare.Draft = nil
