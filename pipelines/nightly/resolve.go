@@ -59,6 +59,9 @@ func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
 	for i := range n.groups {
 		r := &resolving{Night: n, group: &n.groups[i], folder: round.Folder(filepath.Join(dir, n.groups[i].Name)), stacks: stacks, remotes: remotes}
 		g, err := r.run(ctx)
+		if ctx.Err() != nil {
+			n.broken(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
