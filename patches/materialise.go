@@ -72,6 +72,11 @@ func (r *Repository) excluded(name string) map[string]bool {
 		for _, x := range pin.Exclude {
 			out[x.Path] = true
 		}
+		if pin.Lock != nil { // also what the list no longer has, as the old base has it
+			for _, x := range pin.Lock.Excluded {
+				out[x.Path] = true
+			}
+		}
 	}
 	return out
 }

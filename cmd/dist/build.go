@@ -24,6 +24,8 @@ type buildFlags struct {
 	all, list, plan, explain, svg  bool
 	noSandbox, hostTools, paranoid bool
 	cpu                            string
+	runner                         string
+	close                          []func() error // what the runner holds
 }
 
 func newBuild() *cobra.Command {
@@ -40,6 +42,10 @@ these inputs alone. What is built lies in the store under the digest of its
 inputs, and as a folder of links in the output folder; when nothing changed
 since the last build, nothing is done.
 
+With --runner dagger the steps run in containers of the Dagger engine that the
+dagger command finds (_EXPERIMENTAL_DAGGER_RUNNER_HOST names another), on this
+machine or a remote one. Inputs, bytes and keys are the same.
+
 The cache is the folder that DIST_CACHE names, else 1bit-dist in the user's
 cache folder. It may be deleted at any time.`,
 		Example: `  dist build                          # dist/1bit-<version>-linux-x86_64.tar.zst
@@ -48,6 +54,7 @@ cache folder. It may be deleted at any time.`,
   dist build --plan llama-vulkan      # from what, with digests
   dist build --explain llama-vulkan   # why it would be built again
   dist build --all                    # everything that can be built here
+  dist build --runner dagger          # the same bytes, made by a Dagger engine
   dist build --json                   # the result for a program
   dist build llama-vulkan --remote-cache oci://registry.example.com/1bit/outputs`,
 		ValidArgsFunction: completeRecipes,
@@ -74,9 +81,11 @@ cache folder. It may be deleted at any time.`,
 	flags.StringVar(&f.cpu, "cpu", "", "the oldest processor it must run on (default: the recipe's first)")
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "run the steps in sight of the whole machine, with its tools; marked, never released")
 	flags.BoolVar(&f.hostTools, "host-tools", false, "use the machine's tools; marked, never released")
+	flags.StringVar(&f.runner, "runner", "host", "what executes the steps: host, or dagger for a Dagger engine")
 	flags.BoolVar(&f.paranoid, "paranoid", false, "read again what is taken from the store")
 	cmd.MarkFlagsMutuallyExclusive("list", "plan", "explain")
 	cmd.MarkFlagsMutuallyExclusive("no-sandbox", "host-tools")
+	cmd.RegisterFlagCompletionFunc("runner", cobra.FixedCompletions([]cobra.Completion{"host", "dagger"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -105,6 +114,10 @@ func (f *buildFlags) run(cmd *cobra.Command, args []string) error {
 	if err := known(args); err != nil {
 		return err
 	}
+	if err := f.checkRunner(); err != nil {
+		return err
+	}
+	defer f.closeRunner()
 	switch {
 	case f.plan, f.explain:
 		w, err := f.workshop(cmd)
@@ -179,6 +192,9 @@ func (f *buildFlags) options(cmd *cobra.Command) (build.Options, error) {
 	o := build.Options{
 		Repo: repo, Out: f.out, Cache: cache, Go: g, NoSandbox: f.noSandbox, Paranoid: f.paranoid,
 		Progress: progress.New(env.Err, env.Terminal),
+	}
+	if f.runner == "dagger" {
+		o.Runner = f.dagger(o)
 	}
 	o.Remote, err = f.remote(cmd, &o)
 	return o, err

@@ -139,9 +139,7 @@ func (j *job) finish(ctx context.Context, waited error, once *sync.Once, why *er
 	if l.Disk > 0 && *why == nil && size(j.spec.Binds) > l.Disk {
 		once.Do(func() { *why = &Exceeded{Limit: LimitDisk, Value: bytesSize(l.Disk)} })
 	}
-	if r.Code > 128 && r.Code <= 128+64 {
-		r.Signal = unix.SignalName(unix.Signal(r.Code - 128))
-	}
+	r.Signal = signalOf(r.Code)
 	if r.Signal == "SIGXFSZ" && l.FileSize > 0 {
 		once.Do(func() { *why = &Exceeded{Limit: LimitFileSize, Value: bytesSize(l.FileSize)} })
 	}
@@ -228,4 +226,12 @@ func (j *job) watchDisk(done chan struct{}, exceed func(limit, value string)) {
 		}
 		next.Reset(max(sizeEvery, 19*time.Since(before)))
 	}
+}
+
+// signalOf names the signal that an exit code stands for, if it is one.
+func signalOf(code int) string {
+	if code > 128 && code <= 128+64 {
+		return unix.SignalName(unix.Signal(code - 128))
+	}
+	return ""
 }

@@ -87,6 +87,16 @@ func useCPUs(n int) error {
 // dropAll gives up every capability of this thread, for good: of what it has
 // and of what a program that it starts could get.
 func dropAll() error {
+	if err := dropBounding(); err != nil {
+		return err
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	return unix.Capset(&header, &none[0])
+}
+
+// dropBounding gives up what a program that this thread starts could get.
+func dropBounding() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err
 	}
@@ -97,9 +107,7 @@ func dropAll() error {
 			return err
 		}
 	}
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var none [2]unix.CapUserData
-	return unix.Capset(&header, &none[0])
+	return nil
 }
 
 // lookPath finds a program as execvp would, in the PATH of env.

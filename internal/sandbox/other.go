@@ -7,6 +7,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"runtime"
 )
 
@@ -14,7 +15,7 @@ import (
 func Main() {}
 
 func unavailable(way string) error {
-	return &Unavailable{Way: way, Why: "steps run on Linux only, this is " + runtime.GOOS, Do: "build on a Linux machine or with the dagger runner"}
+	return &Unavailable{Way: way, Why: "steps run on Linux only, this is " + runtime.GOOS, Do: "build on a Linux machine"}
 }
 
 // Probe returns an *Unavailable.
@@ -40,3 +41,13 @@ func (n Namespaces) Run(context.Context, Spec) (Result, error) {
 func (p Plain) Run(context.Context, Spec) (Result, error) {
 	return Result{Way: p.Name(), Code: -1}, unavailable(p.Name())
 }
+
+// Probe returns a *WrapError.
+func (w Wrapped) Probe() error { return w.Become() }
+
+// Become returns a *WrapError.
+func (w Wrapped) Become() error {
+	return &WrapError{StageFilter, errors.New("steps run on Linux only")}
+}
+
+func signalOf(int) string { return "" }

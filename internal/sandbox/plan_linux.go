@@ -39,22 +39,12 @@ type mount struct {
 	Data     string `json:",omitempty"`
 }
 
-// ownTop are the top entries that the sandbox makes itself.
-var ownTop = []string{"dev", "proc", "sys", "tmp", "home", "root", "run", "lost+found"}
-
 // hostTop are the top entries of the host that hold its tools.
 var hostTop = []string{"bin", "lib", "lib32", "lib64", "libx32", "sbin", "usr"}
 
 // hostEtc is what of the host's /etc finding programs and libraries needs;
 // none of it is private.
 var hostEtc = []string{"alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d"}
-
-// Accounts of the step, whatever the machine's.
-const (
-	passwd = "root:x:0:0:root:/root:/bin/sh\nbuild:x:1000:1000:build:/home/build:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
-	group  = "root:x:0:\nbuild:x:1000:\nnogroup:x:65534:\n"
-	hosts  = "127.0.0.1 localhost build\n::1 localhost\n"
-)
 
 // procCovered are places in /proc where a caller that is root could change the
 // machine even without capabilities.
@@ -136,16 +126,8 @@ func planRoot(root string) (list []mount, err error) {
 			return nil, err
 		}
 	}
-	// A toolchain's /etc is read-only: a file can only be laid over one.
-	for _, f := range []struct{ name, data string }{{"passwd", passwd}, {"group", group}, {"hosts", hosts}} {
-		if root != "" {
-			if info, err := os.Lstat(filepath.Join(root, "etc")); err == nil && info.IsDir() {
-				if info, err := os.Lstat(filepath.Join(root, "etc", f.name)); err != nil || !info.Mode().IsRegular() {
-					continue
-				}
-			}
-		}
-		list = append(list, mount{Kind: kindData, To: "/etc/" + f.name, Data: f.data})
+	for _, f := range etcFiles(root) {
+		list = append(list, mount{Kind: kindData, To: f.name, Data: f.data})
 	}
 	return list, nil
 }

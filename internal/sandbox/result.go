@@ -100,3 +100,12 @@ func bytesSize(n int64) string {
 	}
 	return fmt.Sprintf("%d %s", n, [...]string{"bytes", "KiB", "MiB", "GiB", "TiB"}[unit])
 }
+
+// Exit returns what an exit code as shells give it says of a step: an
+// *ExitError, or nil for 0.
+func Exit(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return &ExitError{Code: code, Signal: signalOf(code)}
+}

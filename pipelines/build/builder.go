@@ -5,7 +5,6 @@ package build
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/progress"
@@ -59,6 +57,7 @@ type Built struct {
 	Key   store.Key    `json:"key"`
 	Sum   string       `json:"sum"` // t1: of the component's files
 	Size  int64        `json:"size"`
+	Space Space        `json:"space,omitempty"`
 	Hit   bool         `json:"hit"`
 	From  string       `json:"from,omitempty"` // the remote cache that it was pulled from just now
 	Steps []StepResult `json:"steps,omitempty"`
@@ -86,7 +85,7 @@ func (b *Builder) one(ctx context.Context, c *PlannedComponent, made map[string]
 	if c.err != nil {
 		return nil, c.err
 	}
-	built := &Built{Name: c.Name, Key: c.Key, Hit: true}
+	built := &Built{Name: c.Name, Key: c.Key, Space: c.Inputs.Space, Hit: true}
 	inputs, err := json.Marshal(c.Inputs)
 	if err != nil {
 		return nil, err
@@ -185,17 +184,15 @@ func (b *Builder) fill(ctx context.Context, c *PlannedComponent, made map[string
 // job collects what the steps see.
 func (b *Builder) job(ctx context.Context, c *PlannedComponent, made map[string]*Built) (*Job, error) {
 	r := c.Recipe
-	j := &Job{Name: r.Name, Steps: c.Inputs.Steps, CPUs: b.CPUs}
+	j := &Job{Name: r.Name, Epoch: c.Inputs.Epoch, Steps: c.Inputs.Steps, CPUs: b.CPUs}
 	j.Env = merge([]string{
 		"HOME=" + sandbox.Home, "LC_ALL=C", "TZ=UTC", "TERM=dumb", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", c.Inputs.Epoch),
-		// make, unlike others, does not look at the processors by itself. How
-		// many there are is no input.
-		fmt.Sprintf("MAKEFLAGS=-j%d", cmp.Or(b.CPUs, runtime.NumCPU())),
 	}, c.Inputs.Env)
 	if r.WorkTree != "" {
-		j.Binds = b.tree.binds()
-		return j, nil
+		var err error
+		j.Binds, err = b.tree.binds()
+		return j, err
 	}
 	show := func(from, to string, err error) error {
 		if err == nil {
@@ -203,7 +200,7 @@ func (b *Builder) job(ctx context.Context, c *PlannedComponent, made map[string]
 		}
 		return err
 	}
-	if c.Inputs.Space == Sandboxed {
+	if c.Inputs.Space.pinned() {
 		root, err := b.Provider.Toolchain(ctx, r.Toolchain)
 		if err != nil {
 			return nil, err

@@ -25,7 +25,13 @@ const (
 	Sandboxed Space = ""           // in a sandbox, with the pinned toolchain
 	HostTools Space = "host-tools" // in a sandbox, with the machine's tools
 	NoSandbox Space = "no-sandbox" // in sight of the whole machine, and with its tools
+	// NetworkOpen is for a container with the pinned toolchain that could not be
+	// shut off from the network.
+	NetworkOpen Space = "network-open"
 )
+
+// pinned reports whether the steps have the pinned toolchain.
+func (s Space) pinned() bool { return s == Sandboxed || s == NetworkOpen }
 
 // Inputs are everything that the bytes of a component follow from. Its digest
 // is the component's key.
@@ -91,7 +97,7 @@ func (o PlanOptions) inputs(r *Recipe, cpu CPU, keys map[string]store.Key) (*Inp
 		in.Needs = append(in.Needs, Sum{name, string(key)})
 	}
 	in.Epoch = epoch.Unix()
-	if space != Sandboxed { // without a sandbox there is no other root than the machine's
+	if !space.pinned() { // without a sandbox there is no other root than the machine's
 		if in.Toolchain, err = o.hostTools(r); err != nil {
 			return nil, fmt.Errorf("recipe %s: %w", r.Name, err)
 		}

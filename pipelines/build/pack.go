@@ -53,10 +53,13 @@ type Options struct {
 	Cache Cache
 	Go    GoPin
 
-	NoSandbox bool   // build in plain sight of the machine; marked, never released
-	Paranoid  bool   // read again what is taken from the store
-	Remote    Remote // is asked for what the store lacks; nil: nobody is
-	Progress  *progress.Reporter
+	NoSandbox bool // build in plain sight of the machine; marked, never released
+	// Runner makes the runner of a key space that executes the steps; nil: this
+	// machine does. What it makes may have another space.
+	Runner   func(context.Context, Space) (Runner, error) `json:"-"`
+	Paranoid bool                                         // read again what is taken from the store
+	Remote   Remote                                       // is asked for what the store lacks; nil: nobody is
+	Progress *progress.Reporter
 }
 
 // A Result is what a build left.
@@ -137,13 +140,13 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 		return r, nil // somebody else built it while we waited
 	}
 	begun := time.Now()
-	w := &workTree{repo: o.Repo, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
+	w := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
 	done, err := w.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	c, err := o.component(ctx, w)
+	c, err := o.component(ctx, serveRecipe(), w)
 	if err != nil {
 		return nil, w.removed(err)
 	}
@@ -151,30 +154,21 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, w.removed(err)
 	}
-	remember(o, r, w.list, begun)
+	if c.Space != NetworkOpen { // the next build may have a better runner
+		remember(o, r, w.list, begun)
+	}
 	return r, nil
 }
 
-// component builds the program in a sandbox. Where this machine has none, it
-// is built in plain sight all the same, since Go needs no other program, and
+// component builds a program of ours in a sandbox. Where this machine has none,
+// it is built in plain sight all the same, since Go needs no other program, and
 // is marked so in the store.
-func (o Options) component(ctx context.Context, w *workTree) (*Built, error) {
-	space := Sandboxed
-	if o.NoSandbox {
-		space = NoSandbox
-	}
-	runner, err := NewHostRunner(ctx, space)
-	var unavailable *sandbox.Unavailable
-	if errors.As(err, &unavailable) {
-		o.Progress.Step("warning: %v; building without a sandbox, which is marked and never released", err)
-		space = NoSandbox
-		runner, err = NewHostRunner(ctx, space)
-	}
+func (o Options) component(ctx context.Context, recipe *Recipe, w *workTree) (*Built, error) {
+	runner, err := o.runner(ctx)
 	if err != nil {
 		return nil, err
 	}
-	recipe := serveRecipe()
-	planned := &PlannedComponent{Recipe: recipe, Name: recipe.Name, Inputs: w.inputs(recipe, space)}
+	planned := &PlannedComponent{Recipe: recipe, Name: recipe.Name, Inputs: w.inputs(recipe, runner.Space())}
 	if planned.Key, err = planned.Inputs.Key(); err != nil {
 		return nil, err
 	}
@@ -190,6 +184,23 @@ func (o Options) offer(ctx context.Context, r *Result) {
 	if st, err := o.Cache.Store(); err == nil {
 		offer(ctx, o.Remote, st, r.Key)
 	}
+}
+
+func (o Options) runner(ctx context.Context) (Runner, error) {
+	space := Sandboxed
+	if o.NoSandbox {
+		space = NoSandbox
+	}
+	if o.Runner != nil {
+		return o.Runner(ctx, space)
+	}
+	runner, err := NewHostRunner(ctx, space)
+	var unavailable *sandbox.Unavailable
+	if errors.As(err, &unavailable) {
+		o.Progress.Step("warning: %v; building without a sandbox, which is marked and never released", err)
+		return NewHostRunner(ctx, NoSandbox)
+	}
+	return runner, err
 }
 
 // lock makes one build at a time of all that write to the same folder.

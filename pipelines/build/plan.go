@@ -34,6 +34,9 @@ type PlannedComponent struct {
 	err error
 }
 
+// toBuild reports whether the component can be built and is not there.
+func (c *PlannedComponent) toBuild() bool { return c.err == nil && c.State == StateMiss }
+
 // The states of a planned component.
 const (
 	StateHit     = "hit"     // the store has it

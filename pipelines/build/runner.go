@@ -4,9 +4,11 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"time"
 
@@ -32,15 +34,26 @@ type Job struct {
 	Work  string // becomes /build
 	Out   string // becomes /out
 	Env   []string
+	Epoch int64 // the time of sources, in seconds since 1970
 	Steps []Step
 	Log   io.Writer
 	CPUs  int // that a step may use; 0: all
 }
 
+// The folders of a Job inside, which every runner shows.
+const (
+	WorkDir   = workDir
+	OutputDir = outputDir
+)
+
+// Limits are those of every step; generous, since they are for what has gone
+// wrong.
+func Limits() sandbox.Limits { return limits }
+
 // A StepResult is what is known of a step that ran.
 type StepResult struct {
 	Name       string        `json:"name"`
-	Way        string        `json:"way"` // bwrap, namespaces, none
+	Way        string        `json:"way"` // bwrap, namespaces, dagger, none
 	Wall       time.Duration `json:"wall"`
 	CPU        time.Duration `json:"cpu"`
 	PeakMemory int64         `json:"peak-memory"` // bytes
@@ -48,7 +61,6 @@ type StepResult struct {
 	Printed    int64         `json:"printed"` // bytes
 }
 
-// limits of every step; generous, since they are for what has gone wrong.
 var limits = sandbox.Limits{
 	Wall:      4 * time.Hour,
 	Processes: 4096,
@@ -85,11 +97,12 @@ func (h *HostRunner) Run(ctx context.Context, j Job) ([]StepResult, error) {
 		{From: j.Work, To: workDir, Writable: true},
 		{From: j.Out, To: outputDir, Writable: true},
 	}, j.Binds...)
+	env := makeJobs(j)
 	var done []StepResult
 	for _, step := range j.Steps {
 		spec := sandbox.Spec{
 			Root: j.Root, Binds: binds, Work: step.Dir, Args: step.Args,
-			Env:    append(j.Env[:len(j.Env):len(j.Env)], step.Env...),
+			Env:    append(env[:len(env):len(env)], step.Env...),
 			Stdout: j.Log, Stderr: j.Log, Limits: limits, CPUs: j.CPUs,
 		}
 		if spec.Work == "" {
@@ -110,6 +123,13 @@ func (h *HostRunner) Run(ctx context.Context, j Job) ([]StepResult, error) {
 		}
 	}
 	return done, nil
+}
+
+// makeJobs returns a job's environment with the number of processors for make,
+// which, unlike others, does not look at them by itself. How many there are is
+// no input.
+func makeJobs(j Job) []string {
+	return merge([]string{fmt.Sprintf("MAKEFLAGS=-j%d", cmp.Or(j.CPUs, runtime.NumCPU()))}, j.Env)
 }
 
 // A StepError says which step of which component failed, and how.

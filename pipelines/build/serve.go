@@ -6,6 +6,7 @@ package build
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,10 +17,12 @@ import (
 	"github.com/1bit-MONSTER/engine/pipelines/toolchain"
 )
 
-// servePackage is the program that the recipe serve builds, and versionPackage
-// where the linker writes what it is.
+// servePackage is the program that the recipe serve builds, stepPackage the one
+// that a step of a Dagger engine starts with, and versionPackage where the
+// linker writes what a program is.
 const (
 	servePackage   = "./cmd/1bit"
+	stepPackage    = "./cmd/dist-step"
 	versionPackage = "github.com/1bit-MONSTER/engine/engine/version"
 )
 
@@ -51,11 +54,12 @@ type GoPin struct {
 	Date    time.Time // the time of everything that is packed
 }
 
-// A workTree is what the recipe serve is built from: files of this repository,
+// A workTree is what a program of ours is built from: files of this repository,
 // copied so that an edit meanwhile changes nothing, and the Go modules that
 // they need.
 type workTree struct {
 	repo  string
+	pkg   string // the program's package
 	pin   GoPin
 	cache Cache
 	store *store.Store
@@ -114,7 +118,7 @@ func (w *workTree) sources(ctx context.Context) (*sourceList, error) {
 		"GOROOT=" + w.goRoot.Dir, "GOMODCACHE=" + w.modCache, "GOCACHE=" + w.buildCache,
 		"PATH=" + filepath.Dir(w.goRoot.Bin()), "HOME=" + w.tmp, "TMPDIR=" + w.tmp, "LC_ALL=C",
 	}, goSettings...)
-	l, err := listSources(ctx, w.repo, servePackage, w.goRoot, offline)
+	l, err := listSources(ctx, w.repo, w.pkg, w.goRoot, offline)
 	if err == nil || !strings.Contains(err.Error(), "GOPROXY=off") {
 		return l, err
 	}
@@ -123,13 +127,13 @@ func (w *workTree) sources(ctx context.Context) (*sourceList, error) {
 	if len(hosts) > 0 {
 		settings = hosts[0].Settings
 	}
-	w.p.Step("downloading the Go modules of 1bit")
+	w.p.Step("downloading the Go modules of " + path.Base(w.pkg))
 	// go.sum decides; a checksum database may not be within reach.
 	env := append(toolchain.NetworkEnv(settings, w.modCache, w.buildCache, w.tmp), "GOSUMDB=off")
-	return listSources(ctx, w.repo, servePackage, w.goRoot, env)
+	return listSources(ctx, w.repo, w.pkg, w.goRoot, env)
 }
 
-// inputs are those of the recipe serve; what the program says of itself is
+// inputs are those of the recipe; what the program says of itself is
 // known only now.
 func (w *workTree) inputs(r *Recipe, space Space) *Inputs {
 	in := &Inputs{
@@ -143,15 +147,16 @@ func (w *workTree) inputs(r *Recipe, space Space) *Inputs {
 		versionPackage, w.version, w.source, w.pin.Version)
 	in.Steps = append(in.Steps, r.Steps...)
 	in.Steps[0].Args = append([]string{goDir + "/bin/go"}, append(goBuild[:len(goBuild):len(goBuild)],
-		"-ldflags="+ldflags, "-o", outputDir+"/1bit", servePackage)...)
+		"-ldflags="+ldflags, "-o", outputDir+"/"+path.Base(w.pkg), w.pkg)...)
 	return in
 }
 
 // binds show the sources, the toolchain and the modules to the build.
-func (w *workTree) binds() []sandbox.Bind {
+func (w *workTree) binds() ([]sandbox.Bind, error) {
+	modules, err := w.modules()
 	return []sandbox.Bind{
 		{From: w.src, To: engineDir},
 		{From: w.goRoot.Dir, To: goDir},
-		{From: w.modCache, To: moduleDir},
-	}
+		{From: modules, To: moduleDir},
+	}, err
 }

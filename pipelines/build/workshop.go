@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -26,8 +27,9 @@ type Workshop struct {
 	space   Space
 	recipes []*Recipe
 
-	tree *workTree
-	done func()
+	tree   *workTree
+	done   func()
+	runner Runner
 }
 
 // WorkshopOptions say how to build.
@@ -80,7 +82,7 @@ func (w *Workshop) Plan(ctx context.Context, names ...string) (*Plan, error) {
 func (w *Workshop) serveInputs(ctx context.Context, r *Recipe) (*Inputs, error) {
 	if w.tree == nil {
 		o := w.options
-		tree := &workTree{repo: o.Repo, pin: o.Go, cache: o.Cache, store: w.engine.Store, p: o.Progress}
+		tree := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: w.engine.Store, p: o.Progress}
 		done, err := tree.prepare(ctx)
 		if err != nil {
 			return nil, err
@@ -96,7 +98,7 @@ func (w *Workshop) serveInputs(ctx context.Context, r *Recipe) (*Inputs, error) 
 
 // builder returns what builds here.
 func (w *Workshop) builder(ctx context.Context) (*Builder, error) {
-	runner, err := NewHostRunner(ctx, w.space)
+	runner, err := w.makeRunner(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +111,44 @@ func (w *Workshop) builder(ctx context.Context) (*Builder, error) {
 		Provider: &Locked{Engine: w.engine, Stacks: stacks, Progress: w.options.Progress},
 		Paranoid: w.options.Paranoid, Remote: w.options.Remote, tree: w.tree,
 	}, nil
+}
+
+// makeRunner returns the runner, the same one each time. Where it has another key
+// space than was asked for, that is the workshop's from now on.
+func (w *Workshop) makeRunner(ctx context.Context) (Runner, error) {
+	if w.runner != nil {
+		return w.runner, nil
+	}
+	var err error
+	if w.options.Runner != nil {
+		w.runner, err = w.options.Runner(ctx, w.space)
+	} else {
+		w.runner, err = NewHostRunner(ctx, w.space)
+	}
+	if err != nil {
+		w.runner = nil
+		return nil, err
+	}
+	w.space = w.runner.Space()
+	return w.runner, nil
+}
+
+// planToBuild plans, and plans again where the runner that builds has another
+// key space than was thought.
+func (w *Workshop) planToBuild(ctx context.Context, names ...string) (*Plan, error) {
+	for {
+		plan, err := w.Plan(ctx, names...)
+		if err != nil || !slices.ContainsFunc(plan.Components, (*PlannedComponent).toBuild) {
+			return plan, err
+		}
+		space := w.space
+		if _, err := w.makeRunner(ctx); err != nil {
+			return nil, err
+		}
+		if w.space == space {
+			return plan, nil
+		}
+	}
 }
 
 // A Made component is one of those that were asked for, or that these need.
@@ -133,14 +173,14 @@ func (w *Workshop) Build(ctx context.Context, names ...string) ([]Made, error) {
 			others = append(others, name)
 		}
 	}
-	plan, err := w.Plan(ctx, others...)
+	plan, err := w.planToBuild(ctx, others...)
 	if err != nil {
 		return all, err
 	}
 	var b *Builder
 	made := map[string]*Built{}
 	for _, c := range plan.Components {
-		if b == nil && c.err == nil && c.State == StateMiss {
+		if b == nil && c.toBuild() {
 			if b, err = w.builder(ctx); err != nil {
 				return all, err
 			}
@@ -226,7 +266,7 @@ func (w *Workshop) Explain(ctx context.Context, name string) (*PlannedComponent,
 // Reproduce builds a component twice and compares; what it needs is built
 // first.
 func (w *Workshop) Reproduce(ctx context.Context, name string) (*Reproduction, error) {
-	plan, err := w.Plan(ctx, name)
+	plan, err := w.planToBuild(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func (e *Engine) ensureBlobs(ctx context.Context, p *pins.Pin, commits []git.ID,
 	for _, id := range commits {
 		have, err := r.HasCommit(ctx, id)
 		if err == nil && (!have || p.Stack != "" && r.Shallow()) {
-			err = e.fetchCommit(ctx, r, wish{name: p.Name, commit: id, history: p.Stack != "", exclude: excluded(p)})
+			err = e.fetchCommit(ctx, r, wish{name: p.Name, commit: id, history: p.Stack != "", exclude: leftOut(p)})
 		}
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (e *Engine) ensureBlobs(ctx context.Context, p *pins.Pin, commits []git.ID,
 			}
 		}
 	}
-	return e.blobs(ctx, r, wish{name: p.Name, exclude: excluded(p)}, all)
+	return e.blobs(ctx, r, wish{name: p.Name, exclude: leftOut(p)}, all)
 }
 
 // Repository opens our own mirror of a pin's upstream. It holds the commits
@@ -201,6 +201,18 @@ func excluded(p *pins.Pin) []string {
 	var paths []string
 	for _, x := range p.Exclude {
 		paths = append(paths, x.Path)
+	}
+	return paths
+}
+
+// leftOut is excluded with what the lock left out: a person may have taken a path
+// off the list that the new version no longer has, and the old one still lacks.
+func leftOut(p *pins.Pin) []string {
+	paths := excluded(p)
+	if p.Lock != nil {
+		for _, x := range p.Lock.Excluded {
+			paths = append(paths, x.Path)
+		}
 	}
 	return paths
 }

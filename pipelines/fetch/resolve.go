@@ -148,6 +148,7 @@ func (r *Resolution) Lock(ctx context.Context, pin string) (*pins.Lock, error) {
 		lock, err = r.in.newLock(ctx, m.Pin, m.c, UpdateOptions{})
 		return err
 	})
+	m.Notes = m.c.Notes
 	return lock, wrap(m.Pin, err)
 }
 

@@ -123,7 +123,7 @@ func (t *Target) EnsureFiles(ctx context.Context, files []git.Entry) error {
 		return wrap(t.Pin, err)
 	}
 	defer r.Close()
-	return wrap(t.Pin, t.in.blobs(ctx, r, wish{name: p.Name, exclude: excluded(&p)}, files))
+	return wrap(t.Pin, t.in.blobs(ctx, r, wish{name: p.Name, exclude: leftOut(&p)}, files))
 }
 
 // Lock brings the content of the target into the store, with submodules and
@@ -158,6 +158,9 @@ func (e *Engine) newLock(ctx context.Context, p *pins.Pin, c *Candidate, o Updat
 	if len(lock.Inputs) > 0 {
 		q := *p
 		q.Lock = lock
+		var notes []string
+		lock.Inputs, notes = e.renewUnused(ctx, p, &q)
+		c.Notes = append(c.Notes, notes...)
 		if lock.Inputs, _, err = e.LockInputs(ctx, &q); err != nil {
 			return nil, err
 		}

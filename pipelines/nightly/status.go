@@ -6,6 +6,7 @@ package nightly
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
@@ -68,6 +69,9 @@ func (n *Night) row(g *Group, m *ledger.Memory) page.Group {
 	row.Alarm = n.alarm(g, m)
 	if p := m.Proposal; p != nil {
 		row.Proposal = &page.Proposal{Branch: p.Branch, Title: "round " + p.RoundID, Draft: p.Draft}
+		if p.Round != nil {
+			row.Proposal.Title = strings.Join(moves(p.Round), ", ")
+		}
 	}
 	return row
 }
@@ -140,9 +144,6 @@ func (n *Night) Retry(ctx context.Context, group, by string) error {
 		return err
 	}
 	if err := n.openLedger(ctx); err != nil {
-		return err
-	}
-	if err := n.ledger.Unknown(); err != nil {
 		return err
 	}
 	return n.ledger.Append(ctx, ledger.Event{Kind: ledger.Retry, Night: n.id, Group: group, By: inert.Line(by, 100)})

@@ -52,6 +52,10 @@ func (f *Found) fetch(ctx context.Context, stacks *patches.Repository, m *Member
 		return verdict.Failf("pin %s: %s was to be locked, and its content is that of %s", m.Pin, inert.Line(m.To.ID, 100), inert.Line(lock.ID(), 100))
 	}
 	m.Lock = lock
+	m.Notes = nil
+	for _, note := range f.resolution.Member(m.Pin).Notes {
+		m.Notes = append(m.Notes, inert.Line(note, 300))
+	}
 	if v := lock.ViaMirror; v != nil {
 		f.Round.draft(fmt.Sprintf("%s was read through a mirror that stands in for %s", m.Pin, inert.Line(v.StandsIn, 200)))
 	}

@@ -57,8 +57,8 @@ func Resolve(ctx context.Context, e *fetch.Engine, root, group string, members [
 	for _, p := range members {
 		m := Member{Pin: p.Name, Stack: p.Stack, From: locked(p.Lock)}
 		var err error
-		if m.Series, err = seriesSum(root, p.Stack); err != nil {
-			return nil, fmt.Errorf("stack %s: %w", p.Stack, err)
+		if m.Ours, err = oursSum(root, p.Name, p.Stack); err != nil {
+			return nil, fmt.Errorf("pin %s: %w", p.Name, err)
 		}
 		f.Round.Members = append(f.Round.Members, m)
 	}

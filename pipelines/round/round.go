@@ -61,10 +61,10 @@ type Member struct {
 	Stack string  `json:"stack,omitempty"`
 	From  Version `json:"from"`
 	To    Version `json:"to"`
-	// Series is the sum of the stack's files on main; they are part of what is
-	// tried.
-	Series string    `json:"series,omitempty"`
-	Seen   time.Time `json:"seen"` // when To was first seen under this name
+	// Ours is the sum of what is ours on main, the pin's file and the files of its
+	// stack: part of what is tried, so that mending one of them counts anew.
+	Ours string    `json:"ours,omitempty"`
+	Seen time.Time `json:"seen"` // when To was first seen under this name
 	// Lock describes To, verified, without what the patches make of it. It is
 	// nil before the content was fetched, and for a member that stays.
 	Lock  *pins.Lock `json:"lock,omitempty"`
@@ -94,18 +94,18 @@ func (r *Round) Moves() []*Member {
 }
 
 // Identify returns the round's id: 16 hex digits over what moves from where to
-// where, the patches on it, and whether it is mixed. Moment, night, main's
+// where, our pin files and patches, and whether it is mixed. Moment, night, main's
 // commit and try do not count, nor the commit of an integration repository that
 // names the same versions again: the same step, tried again, is the same round.
 func (r *Round) Identify() string {
-	type member struct{ Pin, From, To, Series string }
+	type member struct{ Pin, From, To, Ours string }
 	x := struct {
 		Group   string
 		Mixed   bool
 		Members []member
 	}{Group: r.Group, Mixed: r.Mixed}
 	for _, m := range r.Members {
-		x.Members = append(x.Members, member{m.Pin, m.From.ID, m.To.ID, m.Series})
+		x.Members = append(x.Members, member{m.Pin, m.From.ID, m.To.ID, m.Ours})
 	}
 	data, _ := json.Marshal(x) // strings and a bool: it cannot fail
 	sum := sha256.Sum256(data)

@@ -44,7 +44,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%+v, behind %q", m, f.Behind[m.Pin])
 		}
 	}
-	if f.Round.ID == still || f.Round.ID != f.Round.Identify() || f.Round.Members[0].Series == "" || f.Round.Members[1].Series != "" {
+	if f.Round.ID == still || f.Round.ID != f.Round.Identify() || f.Round.Members[0].Ours == "" || f.Round.Members[1].Ours == f.Round.Members[0].Ours {
 		t.Errorf("%+v", f.Round)
 	}
 	sighted := *f.Round
@@ -83,21 +83,33 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// What decides over a rebase is part of the round, what is for people is not.
-func TestSeriesSum(t *testing.T) {
+// The pin's file and what decides over a rebase are part of the round, what is for people is not.
+func TestOursSum(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	dir := filepath.Join(root, "patches", "s")
 	sum := func() string {
 		t.Helper()
-		s, err := seriesSum(root, "s")
+		s, err := oursSum(root, "p", "s")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	if sum() != "" {
-		t.Error("no folder has a sum")
+	pin := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(root, "pins"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "pins", "p.yaml"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pin("a: pin\n")
+	bare := sum()
+	pin("a: mended pin\n")
+	if sum() == bare {
+		t.Error("the pin's file does not count")
 	}
 	if err := os.MkdirAll(dir+"/resolutions", 0o777); err != nil {
 		t.Fatal(err)

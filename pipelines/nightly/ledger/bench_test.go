@@ -36,7 +36,7 @@ func years(b *testing.B) (*gittest.Repo, int64) {
 				p := proposed(d, commit1)
 				p.RoundID = roundID(d)
 				r := &round.Round{Schema: 1, ID: roundID(d), Group: group, Night: night, Mode: round.Live, At: day(d), Try: 1, Base: commit1,
-					Members: []round.Member{{Pin: group + "-a", Stack: group, From: v(id(d)), To: v(id(d + 1)), Series: id(d), Seen: day(d)}}}
+					Members: []round.Member{{Pin: group + "-a", Stack: group, From: v(id(d)), To: v(id(d + 1)), Ours: id(d), Seen: day(d)}}}
 				events = append(events, Event{Kind: Claimed, Owner: "0123456789abcdef"}, Event{Kind: Began, RoundID: r.ID, Try: 1, Round: r}, p)
 				for i := range 10 {
 					end.Gates = append(end.Gates, Gate{Name: fmt.Sprintf("gate-%d", i), Verdict: verdict.Pass, Seconds: 12.5})

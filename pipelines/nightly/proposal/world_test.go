@@ -165,7 +165,7 @@ func (w *world) round(demo, tool git.ID) *round.Round {
 		m := round.Member{Pin: x.name, From: round.Version{ID: string(w.base[x.name]), Name: x.from}, Seen: at}
 		m.To = m.From
 		if x.name == "demo" {
-			m.Stack, m.Series = "demo", "a sum"
+			m.Stack, m.Ours = "demo", "a sum"
 		}
 		if x.to != "" && x.to != w.base[x.name] {
 			m.To = round.Version{ID: string(x.to), Name: x.version}

@@ -1,7 +1,7 @@
 // Copyright 2026 The 1bit engine authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build unix
+//go:build linux
 
 package rehearse
 
@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
@@ -113,7 +115,7 @@ func (w *World) start(t *testing.T, j job, env ...string) (cmd *exec.Cmd, out, e
 	t.Helper()
 	j.World, j.Now = w.Dir, w.Now
 	if j.Dir == "" {
-		j.Dir = filepath.Join(t.TempDir(), "clone")
+		j.Dir = filepath.Join(tempDir(t), "clone")
 	}
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -147,7 +149,7 @@ func copyOf(t *testing.T, name string, make func(ctx context.Context, dir string
 	defer templatesMu.Unlock()
 	from := templates[name]
 	if from == "" {
-		dir, err := os.MkdirTemp("", "rehearse-world-")
+		dir, err := os.MkdirTemp(memory(), "rehearse-world-")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,16 +158,38 @@ func copyOf(t *testing.T, name string, make func(ctx context.Context, dir string
 			t.Fatal(err)
 		}
 	}
-	to := t.TempDir() + "/w"
+	to := tempDir(t) + "/w"
 	if out, err := exec.Command("cp", "-a", from+"/w", to).CombinedOutput(); err != nil {
 		t.Fatalf("copy the world: %v: %s", err, out)
 	}
-	t.Cleanup(func() { store.RemoveAll(to) })
 	w, err := OpenWorld(t.Context(), to, begin.AddDate(0, 0, 30))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// memory is a folder in memory, where there is one with room: a night is several
+// hundred git processes on small files, and a disk takes as long again. It is
+// empty, which means the system's folder, where there is none.
+func memory() string {
+	var st unix.Statfs_t
+	const dir, room = "/dev/shm", 1 << 30
+	if unix.Statfs(dir, &st) == nil && st.Bavail*uint64(st.Bsize) > room {
+		return dir
+	}
+	return ""
+}
+
+// tempDir is a folder of the test's, in memory where there is room.
+func tempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory(), "rehearse-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.RemoveAll(dir) })
+	return dir
 }
 
 // small is a world of three pins, one of them with a stack, another one whose
@@ -198,7 +222,7 @@ func small(t *testing.T) *World {
 // night runs a night on a new clone.
 func (w *World) night(t *testing.T, change ...func(*nightly.Options)) (*nightly.Report, error) {
 	t.Helper()
-	o, err := w.Night(t.Context(), filepath.Join(t.TempDir(), "clone"))
+	o, err := w.Night(t.Context(), filepath.Join(tempDir(t), "clone"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,11 +288,7 @@ func refs(t *testing.T, r *Repository, prefix string) string {
 // memory is what nights remember of a group.
 func (w *World) memory(t *testing.T, group string) *ledger.Memory {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "clone")
-	if err := w.Clone(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	repo, err := git.Open(t.Context(), dir)
+	repo, err := git.Init(t.Context(), filepath.Join(tempDir(t), "repo.git"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The 1bit engine authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build unix
+//go:build linux
 
 package rehearse
 
@@ -101,6 +101,11 @@ func TestKilledAfterEachTransition(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	proposed := func(t *testing.T, w *World) {
+		w.must(t, "hello", Files{"main.go": helloMain("one")})
+		w.mustNight(t, []string{"hello: pass, wait"}, only("hello"))
+		w.Sleep(24 * time.Hour)
+	}
 	for _, c := range []struct {
 		name, group, want string
 		after             int // transitions
@@ -163,44 +168,30 @@ func TestKilledAfterEachTransition(t *testing.T) {
 			w.must(t, "hello", Files{"main.go": helloMain("one")})
 			w.refuse(t, w.Main, "refs/heads/bump")
 		}},
-		{"proposed already", "hello", "pass, wait", 0, func(t *testing.T, w *World) {
-			w.must(t, "hello", Files{"main.go": helloMain("one")})
-			w.mustNight(t, []string{"hello: pass, wait"}, only("hello"))
-			w.Sleep(24 * time.Hour)
-		}},
+		{"proposed already", "hello", "pass, wait", 7, proposed},
+		{"proposed already, before it is said", "hello", "pass, wait", 6, proposed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			kills := []int{c.after}
-			if c.after == 0 { // after each
-				kills = nil
-				w := small(t)
-				c.prepare(t, w)
-				w.mustNight(t, []string{c.group + ": " + c.want}, only(c.group), func(o *nightly.Options) {
-					o.After = func(string, nightly.Transition) { kills = append(kills, len(kills)+1) }
-				})
-			}
-			for _, after := range kills {
-				w := small(t)
-				c.prepare(t, w)
-				before := refs(t, w.Main, "refs/heads")
-				w.kill(t, c.group, after)
-				i := 0
-				w.mustNight(t, []string{c.group + ": " + c.want}, only(c.group), func(o *nightly.Options) {
-					o.After = func(_ string, x nightly.Transition) {
-						if i++; i == after {
-							all.add(x)
-						}
+			w := small(t)
+			c.prepare(t, w)
+			before := refs(t, w.Main, "refs/heads")
+			w.kill(t, c.group, c.after)
+			i := 0
+			w.mustNight(t, []string{c.group + ": " + c.want}, only(c.group), func(o *nightly.Options) {
+				o.After = func(_ string, x nightly.Transition) {
+					if i++; i == c.after {
+						all.add(x)
 					}
-				})
-				if now := refs(t, w.Main, "refs/heads"); now != before {
-					t.Errorf("the branches are\n%s\nshould be\n%s", now, before)
 				}
-				if m := w.memory(t, c.group); m.Claim != nil {
-					t.Errorf("a claim is left: %+v", m.Claim)
-				}
-				w.nothingLeft(t)
+			})
+			if now := refs(t, w.Main, "refs/heads"); now != before {
+				t.Errorf("the branches are\n%s\nshould be\n%s", now, before)
 			}
+			if m := w.memory(t, c.group); m.Claim != nil {
+				t.Errorf("a claim is left: %+v", m.Claim)
+			}
+			w.nothingLeft(t)
 		})
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The 1bit engine authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build unix
+//go:build linux
 
 package rehearse
 
@@ -149,7 +149,7 @@ func pairWorld(t *testing.T, split string) (*World, *integration) {
     - user: {pin: llama-hrx, files: ['src/**/*.c'], pattern: 'loomc_[a-z_]+'}
       provider: {pin: hrx-system, files: ['include/**']}
 `
-	w, err := NewWorld(t.Context(), t.TempDir()+"/w", Distribution{Files: files, Upstreams: func(w *World) error {
+	w, err := NewWorld(t.Context(), tempDir(t)+"/w", Distribution{Files: files, Upstreams: func(w *World) error {
 		x.w = w
 		x.commit(nineStates[0])
 		return nil

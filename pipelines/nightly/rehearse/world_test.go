@@ -1,7 +1,7 @@
 // Copyright 2026 The 1bit engine authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build unix
+//go:build linux
 
 package rehearse
 
@@ -22,7 +22,7 @@ func TestWorldIsTheSameEverywhere(t *testing.T) {
 	g := build.GoPin{Version: "v0.0.1-go1.27.4.linux-amd64", Sum: "h1:8Tl0rBb7KdISSdPkZBjlpZxsUBb+004GI/SM2XbmSqI=", Date: time.Date(2026, 11, 2, 20, 36, 20, 0, time.UTC)}
 	var tips []git.ID
 	for range 2 {
-		w, err := NewWorld(t.Context(), t.TempDir()+"/w", story(t.Context(), g))
+		w, err := NewWorld(t.Context(), tempDir(t)+"/w", story(t.Context(), g))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestCloneIsShallow(t *testing.T) {
 	if err := w.Main.SetRef(t.Context(), "refs/heads/other", rev(t, w.Main, "refs/heads/main~1")); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir() + "/clone"
+	dir := tempDir(t) + "/clone"
 	if err := w.Clone(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}

@@ -17,15 +17,20 @@ import (
 	"github.com/1bit-MONSTER/engine/patches"
 )
 
-// seriesSum sums what of a stack's folder decides how it is rebased: series,
-// patches, policy and resolutions. A stack without a folder has no sum.
-func seriesSum(root, stack string) (string, error) {
+// oursSum sums what of ours decides how a pin moves: its file, and of its stack's
+// folder series, patches, policy and resolutions. Whoever mends one of them makes
+// another round.
+func oursSum(root, pin, stack string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(root, "pins", pin+".yaml"))
+	if err != nil {
+		return "", err
+	}
+	digests := []treesum.Digest{{Mode: git.ModeFile, Path: "pin", SHA256: sha256.Sum256(data)}}
 	if stack == "" {
-		return "", nil
+		return treesum.FromDigests(digests)
 	}
 	dir := filepath.Join(root, patches.Folder, stack)
-	var digests []treesum.Digest
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || d.IsDir() || !decides(name):
 			return err
@@ -34,14 +39,11 @@ func seriesSum(root, stack string) (string, error) {
 		}
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err == nil {
-			digests = append(digests, treesum.Digest{Mode: git.ModeFile, Path: name, SHA256: sha256.Sum256(data)})
+			digests = append(digests, treesum.Digest{Mode: git.ModeFile, Path: "stack/" + name, SHA256: sha256.Sum256(data)})
 		}
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a stack without a folder is none
 		return "", err
 	}
 	return treesum.FromDigests(digests)
