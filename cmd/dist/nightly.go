@@ -53,8 +53,11 @@ func (f *nightFlags) remotes(cmd *cobra.Command) {
 	flags.StringVar(&f.tokenEnv, "token-env", "DIST_TOKEN", "variable that holds the token for the remotes, if they need one")
 }
 
-func (f *nightFlags) pushes(cmd *cobra.Command) {
+func (f *nightFlags) proposals(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.push, "push-remote", "", "remote that gets the branches of proposals: a name or an address (default: origin)")
+}
+
+func (f *nightFlags) leaves(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.out, "out", "", "folder that gets the page and the proposals")
 }
 

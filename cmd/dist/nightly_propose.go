@@ -47,7 +47,8 @@ A branch on which a person committed is left alone.`,
 	}
 	f.modes(cmd)
 	f.remotes(cmd)
-	f.pushes(cmd)
+	f.proposals(cmd)
+	f.leaves(cmd)
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder that the first step left")
 	return cmd
 }

@@ -53,6 +53,7 @@ the groups that ended here.`,
 	f.network.flags(cmd)
 	f.modes(cmd)
 	f.remotes(cmd)
+	f.proposals(cmd)
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to hand on in; it must not exist or be empty")
 	return cmd
 }

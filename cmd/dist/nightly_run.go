@@ -37,7 +37,8 @@ as committed.`,
 	f.network.flags(cmd)
 	f.modes(cmd)
 	f.remotes(cmd)
-	f.pushes(cmd)
+	f.proposals(cmd)
+	f.leaves(cmd)
 	f.tools(cmd)
 	return cmd
 }

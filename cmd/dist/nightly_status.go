@@ -58,7 +58,7 @@ as Markdown for the summary of a workflow's step.`,
 				if g.Alarm != nil {
 					why = "ALARM, " + g.Alarm.Text + colon(why)
 				}
-				t.Add(g.Name, orDash(string(g.Verdict)), orDash(g.State), orDash(behind), orDash(inert.Line(why, wide)))
+				t.Add(g.Name, orDash(string(g.Verdict)), orDash(inert.Line(g.State, 40)), orDash(inert.Line(behind, 40)), orDash(inert.Line(why, wide)))
 			}
 			if err := t.Write(env.Out, env.Color); err != nil {
 				return err

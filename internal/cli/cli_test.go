@@ -92,3 +92,22 @@ func TestTable(t *testing.T) {
 		t.Errorf("no colour in %q", b.String())
 	}
 }
+
+// What came from an upstream, or from a branch that others write to, neither
+// acts on the terminal nor breaks the table.
+func TestTableShowsNoControl(t *testing.T) {
+	table := Table{Head: []string{"GROUP", "WHY"}}
+	row := []string{"zinc", "a\x1b[31mred\u202e\nfake  pass\xff"}
+	table.Add(row...)
+	table.Add("naïve 漢字", "stays as it is")
+	var b strings.Builder
+	if err := table.Write(&b, true); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), "GROUP     WHY\nzinc      ared fake pass\nnaïve 漢字  stays as it is\n"; got != want {
+		t.Errorf("got\n%q, want\n%q", got, want)
+	}
+	if row[1] != table.Rows[0][1] || !strings.Contains(row[1], "\x1b") {
+		t.Error("the table changed what it was given")
+	}
+}

@@ -6,9 +6,11 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -23,7 +25,7 @@ func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // Write prints the table; with color, words that are verdicts are coloured.
 func (t *Table) Write(w io.Writer, color bool) error {
-	rows := t.Rows
+	rows := plain(t.Rows)
 	if t.Head != nil {
 		rows = append([][]string{t.Head}, rows...)
 	}
@@ -53,6 +55,24 @@ func (t *Table) Write(w io.Writer, color bool) error {
 		}
 	}
 	return nil
+}
+
+// longest is how many characters of a cell that is no plain line are shown.
+const longest = 1000
+
+// plain makes cells inert that a terminal would act on, or that are more than a
+// line: a cell may have come from anywhere.
+func plain(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for i, row := range rows {
+		out[i] = slices.Clone(row)
+		for j, cell := range row {
+			if !utf8.ValidString(cell) || strings.ContainsFunc(cell, inert.Invisible) {
+				out[i][j] = inert.Line(cell, longest)
+			}
+		}
+	}
+	return out
 }
 
 // Paint colours a word that is a verdict and returns others as they are.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	"github.com/1bit-MONSTER/engine/internal/run"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -41,13 +42,31 @@ func output(ctx context.Context, c run.Command) ([]byte, error) {
 	return r.Stdout, noGit(err)
 }
 
-// noGit puts the one error that a user can mend into words.
+// noGit puts the one error that a user can mend into words, and makes errors of
+// the system of those that git has only words for.
 func noGit(err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return verdict.Infraf("git is not installed: install git 2.39 or newer: %w", err)
 	}
+	var exit *run.ExitError
+	if errors.As(err, &exit) {
+		for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS} {
+			if strings.Contains(strings.ToLower(exit.Stderr), no.Error()) {
+				return &systemError{err, no}
+			}
+		}
+	}
 	return err
 }
+
+// A systemError is what git says with the system's error behind it, in the C
+// locale's words.
+type systemError struct {
+	error
+	errno syscall.Errno
+}
+
+func (e *systemError) Unwrap() []error { return []error{e.error, e.errno} }
 
 // exitCode is the exit status behind err, -1 if it is another kind of error.
 func exitCode(err error) int {

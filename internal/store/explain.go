@@ -14,11 +14,16 @@ import (
 )
 
 // Explain turns the errors that a full or read-only disk gives into a sentence
-// that says what to do; others it returns as they are.
+// that says what to do; others, and those that have one, it returns as they are.
 func Explain(err error, dir string) error {
+	var said *verdict.Problem
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &said) && said.Verdict() == verdict.Infra:
+		return err // somebody nearer to it has a sentence
+	case elsewhere(err, dir):
+		return err // what is copied from here to there may fail there
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return verdict.Infraf("the disk of %s is full (%w): free room there, for example with 'dist store gc', or name another cache with DIST_CACHE", dir, err)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
@@ -27,6 +32,16 @@ func Explain(err error, dir string) error {
 		return verdict.Infraf("%s is not a folder (%w): name another cache with DIST_CACHE", dir, err)
 	}
 	return err
+}
+
+// elsewhere says whether an error is about a file that is not below dir.
+func elsewhere(err error, dir string) bool {
+	var at *fs.PathError
+	if !errors.As(err, &at) || !filepath.IsAbs(at.Path) || !filepath.IsAbs(dir) {
+		return false
+	}
+	rel, err := filepath.Rel(dir, at.Path)
+	return err == nil && !filepath.IsLocal(rel)
 }
 
 // explainMkdir is Explain for a folder that cannot be made, for whatever

@@ -5,7 +5,8 @@
 // the exit codes that stand for them.
 //
 // An error says which verdict it is by having a method Verdict() Verdict
-// anywhere in its chain; an error without one is a Fail. Packages define their
+// anywhere in its chain; an error without one is a Fail, but for those of the
+// machine (see Of). Packages define their
 // own error types where callers decide on them, and use the constructors here
 // where only the verdict and a sentence matter.
 package verdict
@@ -15,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 )
 
 // A Verdict is the outcome of one piece of work.
@@ -87,7 +89,8 @@ type carrier interface {
 
 // Of returns the verdict of an error: Pass for nil, what the error says where
 // one in its chain has a method Verdict, Infra for a cancelled or timed out
-// context, Fail for everything else.
+// context and for what only says that the machine cannot, such as a full disk,
+// Fail for everything else.
 func Of(err error) Verdict {
 	if err == nil {
 		return Pass
@@ -99,7 +102,17 @@ func Of(err error) Verdict {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return Infra
 	}
+	var no syscall.Errno
+	if errors.As(err, &no) && slices.Contains(machine[:], no) {
+		return Infra
+	}
 	return Fail
+}
+
+// machine are the system's errors that say nothing about what was worked on: a
+// disk that is full, broken or read-only, and a machine that has no more to give.
+var machine = [...]syscall.Errno{
+	syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
 }
 
 // ExitCode returns the exit code of dist for an error: ExitUsage where a Usage

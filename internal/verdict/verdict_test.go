@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"testing"
 )
 
@@ -43,6 +45,10 @@ func TestOfAndExitCode(t *testing.T) {
 		{"held below a wrap", fmt.Errorf("pin zinc: %w", Heldf("until Monday")), Held, 4},
 		{"infra over a fail", Infraf("fetch: %w", Failf("sum")), Infra, 5},
 		{"deadline", fmt.Errorf("x: %w", context.DeadlineExceeded), Infra, 5},
+		{"full disk", fmt.Errorf("x: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), Infra, 5},
+		{"read-only disk", fmt.Errorf("x: %w", syscall.EROFS), Infra, 5},
+		{"no such file", &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, Fail, 1},
+		{"a full disk that is no excuse", Failf("sum: %w", syscall.ENOSPC), Fail, 1},
 		{"skipped", Skippedf("no archive configured"), Skipped, 6},
 	} {
 		if got := Of(c.err); got != c.want {

@@ -79,6 +79,9 @@ func (n *Night) story(g *Group, m *ledger.Memory, say func(what, format string, 
 		}
 		say(word, "upstream moved on %s and the pin has not since", moment(since))
 	}
+	if a := page.Unseen(unseen(m), n.now(), n.policy.AlarmAfter); a != nil {
+		say("alarm", "%s", a.Text)
+	}
 	if c := m.Claim; c != nil {
 		say("working", "night %s works on it since %s", c.Night, moment(c.At))
 	}

@@ -111,6 +111,8 @@ func (n *Night) told(group string, m *ledger.Memory, was *GroupReport) *GroupRep
 		}
 		if r := m.Round(g.Round); r != nil && r.Round != nil {
 			g.Moves = moves(r.Round)
+		} else if was != nil { // a round that was never begun
+			g.Moves = lines(was.Moves)
 		}
 		if p := m.Proposal; p != nil && p.RoundID == g.Round && g.Verdict == verdict.Pass {
 			g.Branch, g.Commit = p.Branch, git.ID(p.Commit)

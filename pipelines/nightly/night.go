@@ -168,6 +168,35 @@ func (n *Night) openLedger(ctx context.Context) error {
 	return err
 }
 
+// broken writes down, for what a run began and will not end because it is being
+// stopped, that it ended for no reason of theirs. It has its own time for that;
+// where it does not succeed, the next run goes on as after a kill.
+func (n *Night) broken(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	var events []ledger.Event
+	for _, g := range n.groups {
+		m, err := n.ledger.Memory(ctx, g.Name)
+		if err != nil {
+			return
+		}
+		if m.Claim == nil || m.Claim.Night != n.id {
+			continue
+		}
+		e := ledger.Event{Kind: ledger.Ended, Night: n.id, Group: g.Name, State: string(Newest), Verdict: verdict.Infra, Why: "the run was stopped by a signal"}
+		for _, x := range m.Nights {
+			if x.ID == n.id && x.RoundID != "" {
+				e.RoundID, e.Try, e.State = x.RoundID, x.Try, string(Fetch)
+			}
+		}
+		if m.Handed != nil && m.Handed.Night == n.id {
+			e.State = string(Gates)
+		}
+		events = append(events, e)
+	}
+	_ = n.ledger.Append(ctx, events...) // see above
+}
+
 // remote is the repository that a flag names; where it names none, origin.
 func (n *Night) remote(ctx context.Context, flag, name string) (git.Remote, error) {
 	r, err := ledger.RemoteOf(ctx, n.repo, cmp.Or(name, "origin"), n.credential())

@@ -32,6 +32,11 @@ func (n *Night) Propose(ctx context.Context, dir string) (*Report, error) {
 		return nil, err
 	}
 	n.id = rep.Night
+	if n.o.Mode == round.Live { // before anything is written down
+		if _, err := n.pushRemote(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := n.openLedger(ctx); err != nil {
 		return nil, err
 	}
@@ -102,19 +107,30 @@ func (p *proposing) gated(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
+	if outcome.Verdict == "" {
+		return verdict.Failf("what its gates left (%s) has no verdict: it is not theirs", filepath.Base(outcomeFile(p.folder)))
+	}
 	for _, s := range []State{Rebase, Gates, Commit} { // the others are not for the gates to say
 		if outcome.State == s {
 			g.State = s
 		}
 	}
 	if len(outcome.Gates) == 0 && outcome.Verdict != verdict.Pass {
-		return verdict.New(unpassed(outcome.Verdict), inert.Line(outcome.Why, 500))
+		why := inert.Line(outcome.Why, 500)
+		if why == "" {
+			why = "its gates did not begin, and do not say why"
+		}
+		return verdict.New(unpassed(outcome.Verdict), why)
 	}
 	var names []string
 	for _, x := range p.allGates() {
 		names = append(names, x.Name)
 	}
 	p.made, err = proposal.Verify(ctx, proposal.VerifyOptions{Repo: p.repo, Folder: p.folder, Digest: digest, Gates: names})
+	var missing *proposal.Missing
+	if errors.As(err, &missing) && outcome.Verdict != verdict.Pass && outcome.Why != "" {
+		return verdict.New(unpassed(outcome.Verdict), inert.Line(outcome.Why, 500)) // they say why
+	}
 	if err != nil {
 		return err
 	}
@@ -150,7 +166,7 @@ func (p *proposing) propose(ctx context.Context) (Outcome, error) {
 	if p.o.Mode != round.Live {
 		return Go, nil
 	}
-	remote, err := p.remote(ctx, "push-remote", p.o.Push)
+	remote, err := p.pushRemote(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -159,18 +175,39 @@ func (p *proposing) propose(ctx context.Context) (Outcome, error) {
 	if err := p.ledger.Append(ctx, event); err != nil {
 		return "", err
 	}
-	ours := []git.ID{x.Commit}
-	for _, earlier := range []*ledger.Proposal{p.memory.Proposal, p.memory.Pushing} {
-		if earlier != nil {
-			ours = append(ours, git.ID(earlier.Commit))
-		}
-	}
-	if _, err := proposal.Push(ctx, p.repo, remote, x, ours); err != nil {
-		return "", err
+	if _, err := proposal.Push(ctx, p.repo, remote, x, append(p.ours(p.memory), x.Commit)); err != nil {
+		return "", unpushed(x.Branch, err)
 	}
 	event.Kind, event.Round = ledger.Proposed, p.made.Round
 	p.report.Why = "it is proposed as " + x.Branch + " and waits for a person"
 	return Go, p.ledger.Append(ctx, event)
+}
+
+// ours are the commits at which the branch of a group may stand without anybody
+// losing something: what was proposed, what was about to be, and what is merged.
+func (n *Night) ours(m *ledger.Memory) []git.ID {
+	list := []git.ID{n.base}
+	for _, earlier := range []*ledger.Proposal{m.Proposal, m.Pushing, m.Merged} {
+		if earlier != nil && earlier.Commit != "" {
+			list = append(list, git.ID(earlier.Commit))
+		}
+	}
+	return list
+}
+
+// unpushed is the error of a branch that could not be pushed. Whatever the
+// remote has against it, or against us, says nothing about the round.
+func unpushed(branch string, err error) error {
+	var taken *proposal.Occupied
+	if errors.As(err, &taken) {
+		return err
+	}
+	return verdict.Infraf("the branch %s cannot be pushed: %w", branch, err)
+}
+
+// pushRemote is where the branches of proposals go.
+func (n *Night) pushRemote(ctx context.Context) (git.Remote, error) {
+	return n.remote(ctx, "push-remote", n.o.Push)
 }
 
 func (p *proposing) wait(context.Context) (Outcome, error) { return Stopped, nil }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
-	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/patches"
 	"github.com/1bit-MONSTER/engine/pipelines/fetch"
@@ -37,6 +36,11 @@ func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
 	if err := emptyFolder(dir); err != nil {
 		return nil, err
 	}
+	if n.o.Mode == round.Live { // before hours of work
+		if _, err := n.pushRemote(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := n.openLedger(ctx); err != nil {
 		return nil, err
 	}
@@ -58,6 +62,9 @@ func (n *Night) Resolve(ctx context.Context, dir string) (*Report, error) {
 	for i := range n.groups {
 		r := &resolving{Night: n, group: &n.groups[i], folder: round.Folder(filepath.Join(dir, n.groups[i].Name)), stacks: stacks, remotes: remotes}
 		g, err := r.run(ctx)
+		if ctx.Err() != nil {
+			n.broken(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -355,11 +362,15 @@ func (r *resolving) throttle(ctx context.Context) (Outcome, error) {
 		}
 	}
 	if tries := r.memory.Tries(x.ID); tries >= r.policy.Tries {
+		r.report.Try = tries
 		last := ""
 		if why := r.lastTry(x.ID); why != "" {
 			last = "; the last time: " + why
 		}
 		return "", verdict.Heldf("this round was tried %d times: 'dist nightly retry %s' has it tried again%s", tries, x.Group, last)
+	}
+	if err := r.free(ctx); err != nil {
+		return "", err
 	}
 	return Go, r.ledger.Append(ctx, ledger.Event{Kind: ledger.Began, Night: r.id, Group: x.Group, RoundID: x.ID, Try: x.Try, Round: x})
 }
@@ -392,7 +403,7 @@ func (r *resolving) archive(ctx context.Context) (Outcome, error) {
 	}
 	handed, err := r.folder.Hand(ctx, x, r.engine, round.HandOptions{Base: r.set, Stacks: r.stacks, Receipts: receipts, Recipes: r.o.Recipes})
 	if err != nil {
-		return "", store.Explain(err, string(r.folder))
+		return "", err
 	}
 	r.report.Draft = x.Draft
 	for _, text := range handed.Left {

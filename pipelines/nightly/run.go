@@ -31,6 +31,7 @@ func (n *Night) Run(ctx context.Context) (*Report, error) {
 		folder := round.Folder(filepath.Join(dir, g.Group))
 		if _, err := n.Gate(ctx, folder); err != nil {
 			if ctx.Err() != nil {
+				n.broken(ctx)
 				return nil, ctx.Err()
 			}
 			failed := GroupReport{Group: g.Group, State: Rebase, Verdict: verdict.Of(err), Why: inert.Line(err.Error(), 500)}

@@ -5,7 +5,9 @@ package nightly
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/1bit-MONSTER/engine/internal/inert"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -64,9 +66,7 @@ func (n *Night) row(g *Group, m *ledger.Memory) page.Group {
 	if why := n.stopped(g.Name); why != "" {
 		row.Verdict, row.Why = verdict.Held, why
 	}
-	if since, stuck := m.StuckSince(); stuck {
-		row.Alarm = page.Overdue(since, n.now(), n.policy.AlarmAfter)
-	}
+	row.Alarm = n.alarm(g, m)
 	if p := m.Proposal; p != nil {
 		row.Proposal = &page.Proposal{Branch: p.Branch, Title: "round " + p.RoundID, Draft: p.Draft}
 		if p.Round != nil {
@@ -74,6 +74,36 @@ func (n *Night) row(g *Group, m *ledger.Memory) page.Group {
 		}
 	}
 	return row
+}
+
+// alarm is what is wrong with a group whatever the reason: it is behind for too
+// long, or nobody knows for too long whether it is.
+func (n *Night) alarm(g *Group, m *ledger.Memory) *page.Alarm {
+	behind := slices.ContainsFunc(g.Members, func(p *pins.Pin) bool {
+		known := m.Pins[p.Name] // what is on main may be newer than the last night
+		return known != nil && known.Newest.ID != p.Lock.ID()
+	})
+	if since, stuck := m.StuckSince(); stuck && behind {
+		if a := page.Overdue(since, n.now(), n.policy.AlarmAfter); a != nil {
+			return a
+		}
+	}
+	return page.Unseen(unseen(m), n.now(), n.policy.AlarmAfter)
+}
+
+// unseen is when the first of the nights ended that, up to the last one, could
+// not tell what is newest; zero where the last one could.
+func unseen(m *ledger.Memory) (since time.Time) {
+	for _, e := range slices.Backward(m.Nights) {
+		switch {
+		case !e.Ended: // killed, or at work: it says nothing
+		case State(e.State) == Newest && e.Verdict != verdict.Pass:
+			since = e.At
+		default:
+			return since
+		}
+	}
+	return since
 }
 
 func member(p *pins.Pin, m *ledger.Memory) page.Member {

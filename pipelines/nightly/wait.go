@@ -6,6 +6,7 @@ package nightly
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/1bit-MONSTER/engine/internal/git"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -21,7 +22,7 @@ func (r *resolving) open(ctx context.Context, p *ledger.Proposal) (bool, error) 
 	if r.o.Mode != round.Live {
 		return true, nil
 	}
-	remote, err := r.remote(ctx, "push-remote", r.o.Push)
+	remote, err := r.pushRemote(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -51,6 +52,27 @@ func (r *resolving) open(ctx context.Context, p *ledger.Proposal) (bool, error) 
 		return true, nil
 	}
 	return !conflicts, err
+}
+
+// free looks whether the branch of the group's proposals may be moved, before
+// the work is done that it is for: while a person works on it, nothing is tried.
+func (r *resolving) free(ctx context.Context) error {
+	if r.o.Mode != round.Live {
+		return nil
+	}
+	remote, err := r.pushRemote(ctx)
+	if err != nil {
+		return err
+	}
+	name := "refs/heads/" + proposal.Branch(r.group.Name)
+	refs, err := git.LsRemote(ctx, remote, name)
+	if err != nil {
+		return err
+	}
+	if ref, there := refs.Find(name); there && !slices.Contains(r.ours(r.memory), ref.ID) {
+		return &proposal.Occupied{Branch: proposal.Branch(r.group.Name), Head: ref.ID}
+	}
+	return nil
 }
 
 // wait is for a person to merge what is proposed.

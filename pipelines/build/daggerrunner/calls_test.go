@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/1bit-MONSTER/engine/internal/rmtree"
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/pins"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
@@ -103,7 +104,7 @@ func record(t *testing.T, set *pins.Set, all []*build.Recipe, name string) (plan
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.RemoveAll(cache.Dir) })
+	t.Cleanup(func() { rmtree.All(cache.Dir) })
 	plan, err = build.MakePlan(build.PlanOptions{Context: t.Context(), Set: set, Store: st, Recipes: all}, name)
 	if err != nil {
 		t.Fatal(err)

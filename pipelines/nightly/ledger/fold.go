@@ -76,11 +76,13 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 		m.sighted(e)
 		n.touch(e)
 	case Claimed:
+		m.dropped(e.Night)
 		m.Claim = &Claim{Owner: e.Owner, Night: e.Night, At: e.At, dated: dated}
 		n.touch(e)
 	case Began:
+		m.dropped(e.Night)
 		m.tries[e.RoundID]++
-		m.trying = trying{e.Night, e.RoundID}
+		m.trying = trying{night: e.Night, round: e.RoundID}
 		m.LastBegan = e.At
 		t := m.tried[e.RoundID]
 		if t == nil {
@@ -94,6 +96,9 @@ func (m *Memory) add(e *Event, dated time.Time, n *nights) {
 		night := n.touch(e)
 		night.RoundID, night.Try = e.RoundID, e.Try
 	case Handed:
+		if m.trying.night == e.Night {
+			m.trying.handed = true
+		}
 		m.Handed = &Handoff{RoundID: e.RoundID, Digest: e.Digest, Night: e.Night, At: e.At}
 		n.touch(e)
 	case Pushing:
@@ -134,6 +139,17 @@ func (m *Memory) counted(e *Event) {
 	case verdict.Infra, verdict.Pass, verdict.Skipped:
 		m.tries[m.trying.round]--
 	}
+	m.trying = trying{}
+}
+
+// dropped takes a try back that another night's run finds open and whose gates
+// never began: it was killed while it fetched, which says nothing against the
+// round. One that was killed in its gates counts, since they may be why.
+func (m *Memory) dropped(night string) {
+	if m.trying.night == "" || m.trying.night == night || m.trying.handed {
+		return
+	}
+	m.tries[m.trying.round]--
 	m.trying = trying{}
 }
 

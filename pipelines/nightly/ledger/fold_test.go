@@ -335,3 +335,36 @@ func TestFoldOfTwoSources(t *testing.T) {
 		t.Errorf("first seen %s", got)
 	}
 }
+
+// A try that was killed counts when its gates may have been why.
+func TestKilledTries(t *testing.T) {
+	t.Parallel()
+	begin := func(night string) []Event {
+		e := began(1)
+		e.Night = night
+		return []Event{{Kind: Claimed, Night: night, Group: zinc, Owner: "0123456789abcdef"}, e}
+	}
+	handed := func(night string) []Event {
+		return append(begin(night), Event{Kind: Handed, Night: night, Group: zinc, RoundID: roundID(1), Digest: fmt.Sprintf("%064x", 1)})
+	}
+	end := func(night string, v verdict.Verdict) []Event { return []Event{ended(night, v)} }
+	for _, x := range []struct {
+		name   string
+		events []Event
+		want   int
+	}{
+		{"at work", begin("n1"), 1},
+		{"killed while it fetched, three times", list(begin("n1"), begin("n2"), begin("n3")), 1},
+		{"killed in its gates, three times", list(handed("n1"), handed("n2"), handed("n3")), 3},
+		{"killed, then failed", list(begin("n1"), begin("n2"), end("n2", verdict.Fail)), 1},
+		{"killed in its gates, then failed", list(handed("n1"), handed("n2"), end("n2", verdict.Fail)), 2},
+		{"failed, then killed, then claimed", list(handed("n1"), end("n1", verdict.Fail), begin("n2"), begin("n3")[:1]), 1},
+		{"ended late", list(begin("n1"), begin("n2"), end("n1", verdict.Infra), end("n2", verdict.Fail)), 1},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if got := foldAt(day(9), at(day(1), x.events...)).Tries(roundID(1)); got != x.want {
+				t.Errorf("%d tries, want %d", got, x.want)
+			}
+		})
+	}
+}

@@ -143,7 +143,8 @@ func (m *Memory) Since() []Sighting {
 
 // Tries returns how often a round was tried since a person last said Retry. One
 // that ended because of a machine or a network does not count, nor one that was
-// proposed; one that never ended does.
+// proposed, nor one that was killed before its gates; one whose gates began and
+// that never ended does.
 func (m *Memory) Tries(roundID string) int { return m.tries[roundID] }
 
 // Round returns what is known of a round that was begun, else nil.
@@ -181,4 +182,7 @@ func (m *Memory) StuckSince() (earliest time.Time, ok bool) {
 }
 
 // trying is a night's try of a round.
-type trying struct{ night, round string }
+type trying struct {
+	night, round string
+	handed       bool // on to its gates
+}

@@ -38,6 +38,16 @@ func Overdue(behindSince, now time.Time, after time.Duration) *Alarm {
 	}
 }
 
+// Unseen returns the alarm of a group of which no night could tell what is
+// newest since the given time: an upstream that nobody sees may have moved.
+// Zero says that the last night could.
+func Unseen(since, now time.Time, after time.Duration) *Alarm {
+	if since.IsZero() || now.Sub(since) < after {
+		return nil
+	}
+	return &Alarm{Since: since.UTC(), Text: fmt.Sprintf("the first night that could not tell what is newest was %s, and none could since", ago(now.Sub(since)))}
+}
+
 // ago says how long something is past, as exact as people care.
 func ago(d time.Duration) string {
 	hours := int(d / time.Hour)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -283,5 +284,67 @@ func TestThrottleNamesLastTry(t *testing.T) {
 			t.Errorf("the reason is %q", why)
 		}
 		w.Sleep(24 * time.Hour)
+	}
+}
+
+// A group of which no night can tell what is newest, for whatever reason, is an
+// alarm too: its upstream may have moved.
+func TestUnseenForThreeDaysIsAlarm(t *testing.T) {
+	t.Parallel()
+	w := small(t)
+	w.mustNight(t, []string{"hello: pass, done"}, only("hello"))
+	up, err := w.Upstream(t.Context(), "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alarm := func() bool {
+		o, err := w.Night(t.Context(), filepath.Join(t.TempDir(), "clone"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := nightly.New(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		p, err := n.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := n.Explain(t.Context(), "hello")
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := slices.ContainsFunc(lines, func(l nightly.Line) bool { return l.What == "alarm" })
+		for _, g := range p.Groups {
+			if g.Name == "hello" {
+				if told != (g.Alarm != nil) {
+					t.Errorf("the page has the alarm %v, the story %v", g.Alarm, lines)
+				}
+				return g.Alarm != nil
+			}
+		}
+		t.Fatal("no such group")
+		return false
+	}
+	dir := up.Dir()
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for day := range 4 {
+		w.Sleep(24 * time.Hour)
+		if r, err := w.night(t, only("hello")); err != nil || r.Groups[0].State != nightly.Newest {
+			t.Fatalf("%v %+v", err, r)
+		}
+		if want, got := day >= 3, alarm(); got != want {
+			t.Errorf("after %d days the alarm is %t", day, got)
+		}
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	w.mustNight(t, []string{"hello: pass, done"}, only("hello"))
+	if alarm() {
+		t.Error("the alarm does not end")
 	}
 }
