@@ -4,7 +4,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -192,7 +191,7 @@ func printGated(env *cli.Env, all []gated) error {
 	table := cli.Table{Head: []string{"GROUP", "GATE", "VERDICT", "TIME"}}
 	for _, g := range all {
 		for _, r := range g.Gates {
-			table.Add(g.Group, r.Gate, string(r.Verdict), fmt.Sprintf("%.1f s", r.Seconds))
+			table.Add(g.Group, r.Gate, string(r.Verdict), seconds(r.Seconds))
 		}
 	}
 	if err := table.Write(env.Out, env.Color); err != nil {

@@ -199,7 +199,7 @@ func rest(list []string) []string {
 	return list[1:]
 }
 
-// needFolder is a flag that names the folder that phases hand on.
+// needFolder wants a flag that names the folder in which phases hand on.
 func needFolder(dir, flag string) error {
 	if dir == "" {
 		return verdict.Usagef("say with --%s in which folder the phases hand on", flag)

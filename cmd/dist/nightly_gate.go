@@ -4,8 +4,8 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -74,7 +74,7 @@ func showGated(env *cli.Env, g *nightly.GroupReport) error {
 		}
 		return cli.Done(g.Verdict)
 	}
-	t := cli.Table{Head: []string{"GATE", "VERDICT", "SECONDS", "WHY"}}
+	t := cli.Table{Head: []string{"GATE", "VERDICT", "TIME", "WHY"}}
 	for _, x := range g.Gates {
 		t.Add(x.Name, string(x.Verdict), seconds(x.Seconds), orDash(x.Why))
 	}
@@ -109,4 +109,4 @@ func (f *nightFlags) spaceOf() build.Space {
 }
 
 // seconds shows a duration.
-func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 1, 64) }
+func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
