@@ -16,7 +16,6 @@ import (
 // out. All of it is written down before anything runs.
 type Night struct {
 	Name    string
-	Date    string   // filled in
 	Before  []Happen // in order
 	Mode    round.Mode
 	Groups  []string // only these; none: all
