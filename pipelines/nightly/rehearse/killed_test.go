@@ -164,7 +164,7 @@ func TestKilledAfterEachTransition(t *testing.T) {
 			w.refuse(t, w.Archive, "refs/pins")
 		}},
 		{"a conflict", "greet", "conflict, gates", 10, func(t *testing.T, w *World) { w.must(t, "greet", Files{"ending.go": endingAsk}) }},
-		{"not pushed", "hello", "fail, propose", 12, func(t *testing.T, w *World) {
+		{"not pushed", "hello", "infra, propose", 12, func(t *testing.T, w *World) {
 			w.must(t, "hello", Files{"main.go": helloMain("one")})
 			w.refuse(t, w.Main, "refs/heads/bump")
 		}},
