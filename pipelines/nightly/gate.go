@@ -87,9 +87,15 @@ func (g *gating) clean() error {
 
 func (g *gating) scratch() string { return filepath.Join(string(g.folder), "scratch") }
 
-// rebase makes the work trees that the gates look at: main as it is, and with
+// rebase reads again what was handed on, which may have lain anywhere, and makes
+// the work trees that the gates look at: main as it is, and with
 // the round's pins and its patches rebased.
 func (g *gating) rebase(ctx context.Context) (Outcome, error) {
+	if g.prepared == nil { // not again for half of the round
+		if err := g.folder.Verify(ctx, g.set); err != nil {
+			return "", err
+		}
+	}
 	g.close()
 	prepared, err := proposal.Prepare(ctx, proposal.PrepareOptions{Repo: g.repo, Round: g.round, Engine: g.opened.Engine, Scratch: g.scratch()})
 	g.prepared = prepared
