@@ -15,17 +15,28 @@ import (
 
 func newFetch() *cobra.Command {
 	var n network
+	var s supplyFlags
 	cmd := &cobra.Command{
 		Use:   "fetch [NAME...]",
 		Short: "Bring locked content into the store",
 		Long: `Bring what the locks of the named pins, or of all verified ones, describe into
-the store, verified against the lock. What is there already is not asked for.`,
+the store, verified against the lock. What is there already is not asked for.
+
+With --for it leaves everything that a build of these components needs, and
+nothing else, in a folder: sources, toolchains and Go modules. 'dagger call'
+takes it from .dagger-inputs; a machine without network takes it as DIST_CACHE.
+--for checks has what tests and checks need.`,
 		Example: `  dist fetch
   dist fetch zinc --mirrors mirrors.yaml
-  dist fetch --offline          # only checks that all is here`,
+  dist fetch --offline          # only checks that all is here
+  dist fetch --for serve        # then: dagger call build --component serve
+  dist fetch --for llama-vulkan --for checks --to /media/usb/inputs`,
 		Args:              cli.Args(cobra.ArbitraryArgs),
 		ValidArgsFunction: completePins,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.asked(cmd) {
+				return s.run(cmd, &n, args)
+			}
 			e, _, err := n.engine(cmd)
 			if err != nil {
 				return err
@@ -42,6 +53,7 @@ the store, verified against the lock. What is there already is not asked for.`,
 		},
 	}
 	n.flags(cmd)
+	s.flags(cmd)
 	cmd.AddCommand(newFetchDeclared())
 	return cmd
 }
