@@ -5,11 +5,16 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 	"github.com/1bit-MONSTER/engine/pipelines/build/daggerrunner"
 )
+
+// stepVariable names the program dist-step where it is built already, as in the
+// containers of the Dagger module. Whether it is a wall, the runner tries.
+const stepVariable = "DIST_STEP"
 
 // checkRunner refuses what does not go together.
 func (f *buildFlags) checkRunner() error {
@@ -31,7 +36,12 @@ func (f *buildFlags) checkRunner() error {
 func (f *buildFlags) dagger(o build.Options) func(context.Context, build.Space) (build.Runner, error) {
 	return func(ctx context.Context, _ build.Space) (build.Runner, error) {
 		r, err := daggerrunner.New(ctx, daggerrunner.Options{
-			Step:     func(ctx context.Context) (string, error) { return build.StepProgram(ctx, o) },
+			Step: func(ctx context.Context) (string, error) {
+				if file := os.Getenv(stepVariable); file != "" {
+					return file, nil
+				}
+				return build.StepProgram(ctx, o)
+			},
 			Progress: o.Progress,
 		})
 		if err != nil {

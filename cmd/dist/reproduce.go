@@ -35,6 +35,10 @@ excepts, with its reason, is shown and does not count.`,
 				return err
 			}
 			f.out = filepath.Join(repo, "dist")
+			if err := f.checkRunner(); err != nil {
+				return err
+			}
+			defer f.closeRunner()
 			w, err := f.workshop(cmd)
 			if err != nil {
 				return err
@@ -49,6 +53,7 @@ excepts, with its reason, is shown and does not count.`,
 	}
 	f.network.flags(cmd)
 	cmd.Flags().StringVar(&f.cpu, "cpu", "", "the oldest processor it must run on (default: the recipe's first)")
+	cmd.Flags().StringVar(&f.runner, "runner", "host", "what executes the steps: host, or dagger for a Dagger engine")
 	return cmd
 }
 
