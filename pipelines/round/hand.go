@@ -61,7 +61,6 @@ func (f Folder) Hand(ctx context.Context, r *Round, e *fetch.Engine, o HandOptio
 	if err != nil {
 		return nil, err
 	}
-	f = Folder(dir)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return nil, err
 	}

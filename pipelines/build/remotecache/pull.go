@@ -27,8 +27,8 @@ import (
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
 
-// absent says that the registry has no such entry.
-var absent = errors.New("no such entry")
+// errAbsent says that the registry has no such entry.
+var errAbsent = errors.New("no such entry")
 
 // Pull implements build.Remote.
 func (c *Cache) Pull(ctx context.Context, want build.Wanted, dir string) (from string, ok bool) {
@@ -43,7 +43,7 @@ func (c *Cache) Pull(ctx context.Context, want build.Wanted, dir string) (from s
 	rmtree.All(dir)
 	switch {
 	case ctx.Err() != nil:
-	case errors.Is(err, absent):
+	case errors.Is(err, errAbsent):
 		c.well(&c.pulls)
 	default:
 		c.refuse(want.Key, true)
@@ -88,7 +88,7 @@ func (c *Cache) ask(ctx context.Context, key store.Key, recipe string) (*Record,
 	desc, err := c.puller.Get(ctx, c.o.Address.repo.Tag(string(key)))
 	var answer *transport.Error
 	if errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound && about(answer, "manifests") {
-		return nil, none, absent
+		return nil, none, errAbsent
 	}
 	if err != nil {
 		return nil, none, err

@@ -84,7 +84,7 @@ func (c *Cache) there(ctx context.Context, e *store.Entry) (bool, error) {
 	r, _, err := c.ask(ctx, e.Key, e.Name)
 	var wrong *wrong
 	switch {
-	case errors.Is(err, absent), errors.As(err, &wrong):
+	case errors.Is(err, errAbsent), errors.As(err, &wrong):
 		return false, nil
 	case err != nil:
 		return false, err
