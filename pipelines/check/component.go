@@ -35,8 +35,7 @@ const (
 	Image     Use = "image"      // a container image that ours are made on
 	BuildTool Use = "build-tool" // runs in a build, is not in its output
 	DistOnly  Use = "dist"       // linked into dist, not into 1bit
-	TestsOnly Use = "tests"      // linked into tests only
-	Elsewhere Use = "elsewhere"  // compiled on no system that we build for, or for the tests of others
+	TestsOnly Use = "tests"      // linked into tests only, or elsewhere: never shipped
 )
 
 // goRuntime is what the toolchain adds to every program that it builds.

@@ -23,15 +23,15 @@ import (
 
 // Modules returns the Go modules that go.mod at root requires. How each is
 // used is what the compiler would link on linux/amd64, so that the answer is
-// the same on every machine. Copyright and licence are read from the module's
-// own files in the module cache.
+// the same on every machine. What only tests link is not told from what other
+// systems would link: that depends on the version of Go. Copyright and licence
+// are read from the module's own files in the module cache.
 func Modules(ctx context.Context, root string) ([]Component, error) {
 	use := map[string]Use{}
 	for _, q := range []struct {
 		use  Use
 		args []string
 	}{
-		{TestsOnly, []string{"-test", "./..."}},
 		{DistOnly, []string{"./cmd/..."}},
 		{Linked, []string{"./cmd/1bit"}},
 	} {
@@ -72,7 +72,7 @@ func Modules(ctx context.Context, root string) ([]Component, error) {
 		}
 		c := Component{Name: m.Path, Where: "https://pkg.go.dev/" + m.Path, Version: m.Version, Use: use[m.Path]}
 		if c.Use == "" {
-			c.Use = Elsewhere
+			c.Use = TestsOnly
 		}
 		if err := c.readLicense(m.Dir, scanner); err != nil {
 			problems = append(problems, fmt.Errorf("module %s: %w", m.Path, err))

@@ -61,8 +61,7 @@ var sections = []section{
 	{Image, "Base of the container images"},
 	{BuildTool, "Run while building, not in what is built"},
 	{DistOnly, "Linked into the program dist, which is not shipped"},
-	{TestsOnly, "Linked into tests only"},
-	{Elsewhere, "Required by the above on other systems or for their own tests, not compiled here"},
+	{TestsOnly, "Linked into tests only, or required by the above on other systems or for their own tests"},
 }
 
 // rule sets off sections, thin what stands in them.

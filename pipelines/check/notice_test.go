@@ -53,7 +53,7 @@ func TestNotice(t *testing.T) {
 }
 
 func TestEveryUseHasASection(t *testing.T) {
-	for _, use := range []Use{Linked, Child, Model, Image, BuildTool, DistOnly, TestsOnly, Elsewhere} {
+	for _, use := range []Use{Linked, Child, Model, Image, BuildTool, DistOnly, TestsOnly} {
 		if got := string(Notice([]Component{{Name: "the-name", License: "MIT", Use: use}})); !strings.Contains(got, "\nthe-name\n") {
 			t.Errorf("a component of use %q is not in NOTICE", use)
 		}
