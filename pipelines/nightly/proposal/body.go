@@ -109,6 +109,11 @@ func (a *Account) gates() string {
 func (a *Account) reproduce() string {
 	var b strings.Builder
 	b.WriteString("## To see the same on your machine\n\n```sh\n")
+	if a.Decision.Verdict == verdict.Pass && a.Round.Mode == round.Live {
+		branch := BranchPrefix + inert.FileName(a.Round.Group)
+		fmt.Fprintf(&b, "# what would be merged: pins, patches and NOTICE\ngit fetch origin %s\ngit diff %s FETCH_HEAD\n", branch, a.Round.Base)
+		b.WriteString("# how it came about\n")
+	}
 	fmt.Fprintf(&b, "git checkout %s\n# FOLDER is what the night handed on for this group\ndist nightly gate --round FOLDER\n", a.Round.Base)
 	for _, r := range a.Results {
 		if r.Verdict != verdict.Pass && r.Verdict != verdict.Skipped && gateName.MatchString(r.Gate) {
