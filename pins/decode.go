@@ -129,8 +129,11 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 	case t == durationType:
 		if s, ok := d.scalar(n, name); ok {
 			x, err := time.ParseDuration(s)
-			if err != nil || x < 0 {
+			switch {
+			case err != nil || x < 0:
 				d.problem(n.Line, "%s: %q is not a duration such as 24h", name, clip(s))
+			case x == 0: // as if it were not there, which would surprise
+				d.problem(n.Line, "%s: %q is no time at all; leave it out, or say how long, such as 24h", name, clip(s))
 			}
 			v.SetInt(int64(x))
 		}

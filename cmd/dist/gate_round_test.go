@@ -120,8 +120,11 @@ func TestGateRunOnARound(t *testing.T) {
 			t.Errorf("exit code %d, lacks %q:\n%s", code, text, out)
 		}
 	}
-	if code, out := dist("--round", filepath.Join(top, "nothing")); code == 0 || !strings.Contains(out, "round.json") {
+	if code, out := dist("--round", filepath.Join(top, "nothing")); code != verdict.ExitUsage || !strings.Contains(out, "there is no folder") {
 		t.Errorf("without a folder: %d: %s", code, out)
+	}
+	if code, out := dist("--round", top); code != 5 || !strings.Contains(out, "round.json") || strings.Contains(out, "lstat") {
+		t.Errorf("without a round: %d: %s", code, out)
 	}
 	if code, out := dist("--round", string(folder), "--group", "a"); code != verdict.ExitUsage {
 		t.Errorf("with --group: %d: %s", code, out)

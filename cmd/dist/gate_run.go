@@ -141,6 +141,9 @@ func (f *gateFlags) subjects(cmd *cobra.Command, repo, scratch string) ([]*gate.
 // handedOn prepares the round of a folder, as the nightly job does.
 func handedOn(cmd *cobra.Command, repo string, folder round.Folder, scratch string) (*gate.Subject, error) {
 	ctx := cmd.Context()
+	if err := needFolderThere(string(folder), "round"); err != nil {
+		return nil, err
+	}
 	r, err := round.Read(folder.Round())
 	if err != nil {
 		return nil, err

@@ -16,10 +16,11 @@ func newNightlyStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [GROUP...]",
 		Short: "Show how every group stands",
-		Long: `Show how every group stands: its version, how far behind it is, how the last
-night ended for it and what holds it. It reads the branch nightly-state and asks
-no upstream. With --out it leaves the page for a browser, the same as JSON, and
-as Markdown for the summary of a workflow's step.`,
+		Long: `Show how every group stands: how far behind it is, how the last night ended for
+it and what holds it. It reads the branch nightly-state, and what dry runs on
+this machine remember, and asks no upstream. With --out it leaves the page for a
+browser, which has the versions too, the same as JSON, and as Markdown for the
+summary of a workflow's step.`,
 		Example: `  dist nightly status
   dist nightly status --out page && xdg-open page/index.html`,
 		ValidArgsFunction: completeGroups,

@@ -24,7 +24,11 @@ func onePin(set *pins.Set, name string) ([]*pins.Pin, error) {
 func pinOrGroup(set *pins.Set, name string) ([]*pins.Pin, error) {
 	g := set.Group(name)
 	if g == nil {
-		return onePin(set, name)
+		p := set.Pin(name)
+		if p == nil {
+			return nil, verdict.Usagef("there is no group and no pin %q; 'dist nightly status' shows the groups, 'dist pins list' the pins", name)
+		}
+		return []*pins.Pin{p}, nil
 	}
 	var list []*pins.Pin
 	for _, m := range g.Members {
@@ -49,7 +53,9 @@ func newHold() *cobra.Command {
 	cmd.Long = `Stop all pins of a group from moving, or one pin, with the reason and, if it is
 known, the last day. The hold is written into the files of the pins: commit it
 like any other change. Nights show it with its reason, and an alarm after three
-days all the same.`
+days all the same.
+
+A name of both is the group's: 'dist pins hold' holds the pin alone.`
 	cmd.Example = `  dist hold hrx --reason 'answers nothing to long prompts' --until 2026-12-31
   dist hold zig --reason 'waits for zinc'`
 	cmd.ValidArgsFunction = completePinsAndGroups

@@ -25,9 +25,9 @@ hold, a version that must ripen, a night without network, a conflict with the
 commit behind it, a pair of which one half dropped what the other uses. What must
 come out is written down beforehand; anything else makes it fail, and is named.
 
-It takes less than a minute on two cores and needs the pinned Go, which 'dist
-build' leaves in the store. It changes nothing of yours: pages and proposals are left in a new
-folder, everything else is removed.`,
+It takes about a minute on two cores with nothing else to do, and needs the
+pinned Go, which 'dist build' leaves in the store. It changes nothing of yours:
+pages and proposals are left in a new folder, everything else is removed.`,
 		Example: `  dist rehearse                  # a table, and what to look at
   dist rehearse --keep /tmp/w    # leave the repositories too
   dist rehearse --out /tmp/o --json`,

@@ -6,7 +6,7 @@
 // Markdown, in an issue, in a workflow's log, as a file name.
 //
 // Every function is total (any bytes, any length), linear in its input, and,
-// apart from [Code], [Block] and [Quote] which wrap, idempotent.
+// apart from [Code], [Prose], [Block] and [Quote] which wrap, idempotent.
 //
 // Active characters are not escaped but replaced by look-alikes that mean
 // nothing (a fullwidth ＠ for @, ＃ for #). GitHub looks for mentions and issue

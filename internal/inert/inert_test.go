@@ -61,6 +61,7 @@ func check(t *testing.T, s string, limit int) {
 			t.Errorf("%s is not idempotent: %.80q, then %.80q", f.name, out, again)
 		}
 	}
+	checkProse(t, s, limit)
 	forbidden(t, "Quote", s, Quote(s, limit))
 	name := FileName(s)
 	if !regexp.MustCompile(`^[A-Za-z0-9_+][A-Za-z0-9._+-]{0,99}$`).MatchString(name) || strings.HasSuffix(name, ".") {
@@ -91,6 +92,32 @@ func check(t *testing.T, s string, limit int) {
 	}
 	if len(block) > 22 {
 		t.Errorf("Block(%.80q) has %d lines", s, len(block))
+	}
+}
+
+// checkProse reads a sentence as Markdown does: between back-ticks stands only
+// what may, what is left obeys the rules of Markdown, and nothing got lost.
+func checkProse(t *testing.T, s string, limit int) {
+	t.Helper()
+	prose := Prose(s, limit)
+	parts := strings.Split(prose, "`")
+	if len(parts)%2 == 0 {
+		t.Errorf("Prose(%.80q) leaves code open: %.80q", s, prose)
+	}
+	for i, part := range parts {
+		switch {
+		case i%2 == 1 && !regexp.MustCompile(`^[0-9a-f]{7,64}$`).MatchString(part):
+			t.Errorf("Prose(%.80q) has the code %.80q", s, part)
+		case i%2 == 0:
+			rules := []*regexp.Regexp{mention, issue, url, commit, markup}
+			if i == 0 {
+				rules = append(rules, atStart)
+			}
+			forbidden(t, "Prose", s, part, rules...)
+		}
+	}
+	if n := utf8.RuneCountInString(strings.Join(parts, "")); n != utf8.RuneCountInString(Line(s, limit)) {
+		t.Errorf("Prose(%.80q) = %.80q has %d runes of text", s, prose, n)
 	}
 }
 
@@ -154,6 +181,9 @@ func TestWhatIsShown(t *testing.T) {
 		{"git-machete#127", Markdown("Fixes #1 @someone `x`", 80), "Fixes ＃1 ＠someone ˋxˋ"},
 		{"plain words", Markdown("ggml: add Q4 (faster), v0.5.0", 80), "ggml: add Q4 (faster), v0.5.0"},
 		{"a pull request number", Markdown("vulkan: fix (#1234)", 80), "vulkan: fix (＃1234)"},
+		{"a commit in a sentence", Prose("broken by bafc8fc95462 Use #1 (deadbeef), x0123456", 80), "broken by `bafc8fc95462` Use ＃1 (`deadbeef`), x012345６"},
+		{"a commit at both ends", Prose("0123456 -> 89abcde", 80), "`0123456` -＞ `89abcde`"},
+		{"an address with a commit", Prose("see https://up.example/commit/bafc8fc95462.", 80), "see https：//up.example/commit/`bafc8fc95462`."},
 		{"colours", Line("\x1b[1;31mred\x1b[0m text", 80), "red text"},
 		{"a title that never ends", Line("\x1b]0;hello", 80), "0;hello"},
 		{"a link of a terminal", Line("a \x1b]8;;http://evil\x1b\\b\x1b]8;;\x1b\\ c", 80), "a b c"},

@@ -4,8 +4,10 @@
 package inert
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -36,8 +38,30 @@ var first = map[rune]rune{
 // of a line as well as inside: no mention, issue, pull request, advisory or
 // commit reference, no closing word that closes, no link, image, code, HTML,
 // emphasis, heading or list. Words stay readable.
-func Markdown(s string, max int) string {
-	in := []rune(Line(s, max))
+func Markdown(s string, max int) string { return string(defused([]rune(Line(s, max)))) }
+
+// Prose is [Markdown] for a sentence that people copy commits from: the name of
+// one that stands in it as a word is not broken but becomes code, in which
+// GitHub links nothing either. Of text it takes max runes, as [Markdown]; the
+// back-ticks come to that.
+func Prose(s string, max int) string {
+	line := Line(s, max)
+	var b strings.Builder
+	in, done, runes := defused([]rune(line)), 0, 0
+	for _, at := range commitWord.FindAllStringIndex(line, -1) {
+		start := runes + utf8.RuneCountInString(line[done:at[0]])
+		b.WriteString(string(in[runes:start]))
+		b.WriteString("`" + line[at[0]:at[1]] + "`")
+		done, runes = at[1], start+at[1]-at[0]
+	}
+	b.WriteString(string(in[runes:]))
+	return b.String()
+}
+
+var commitWord = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
+
+// defused replaces, rune by rune, what acts.
+func defused(in []rune) []rune {
 	for i, r := range in {
 		if l, ok := lookAlike[r]; ok {
 			in[i] = l
@@ -52,7 +76,7 @@ func Markdown(s string, max int) string {
 	links(in)
 	references(in)
 	commits(in)
-	return string(in)
+	return in
 }
 
 // orderedList defuses "1." and "1)" at the beginning.

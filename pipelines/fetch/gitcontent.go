@@ -115,7 +115,7 @@ func (e *Engine) blobs(ctx context.Context, r *mirrorRepo, w wish, entries []git
 	if e.Offline {
 		return fmt.Errorf("%w: %w", e.online("a part of it"), &treesum.MissingBlob{Path: path[missing[0]], ID: missing[0]})
 	}
-	e.Progress.Step("%s: fetch %d files from %s", w.name, len(missing), shownPlace(r))
+	e.Progress.Step("%s: fetch %s from %s", w.name, count(len(missing), "file"), shownPlace(r))
 	lacking, err := r.FetchObjects(ctx, r.place.Remote(), missing, e.says(w.name))
 	var gone *git.Gone
 	if errors.As(err, &gone) && path[gone.Commit] != "" {

@@ -104,7 +104,7 @@ func (e *Engine) openRepo(ctx context.Context, name, address string) (*mirrorRep
 		return nil, err
 	}
 	lock, err := filelock.Wait(ctx, dir+".lock", func() {
-		e.Progress.Step("waiting for another process that uses %s", name)
+		e.Progress.Step("waiting until nobody else uses %s", name)
 	})
 	if err != nil {
 		return nil, store.Explain(err, e.CacheDir)

@@ -87,7 +87,7 @@ func (n *Night) story(g *Group, m *ledger.Memory, say func(what, format string, 
 	}
 	e := m.LastEnded()
 	if e == nil {
-		say("nights", "none has ended for it yet: 'dist nightly run %s' tries one, and touches nothing", g.Name)
+		say("nights", "none has ended for it yet: 'dist nightly run %s' tries one, and touches nothing but the cache", g.Name)
 		return
 	}
 	say("last night", "%s, %s in state %q%s", moment(e.At), e.Verdict, e.State, reason(e.Why))

@@ -31,6 +31,13 @@ func (n *Night) Status(ctx context.Context) (*page.Page, error) {
 	if err := n.ledger.Unknown(); err != nil {
 		p.Notes = append(p.Notes, "state unknown: "+inert.Line(err.Error(), 300))
 	}
+	dry, err := n.ledger.DryRuns()
+	if err != nil {
+		return nil, err
+	}
+	if dry {
+		p.Notes = append(p.Notes, "what dry runs on this machine remember is shown too: other machines do not have it")
+	}
 	if s := n.policy.Stopped; s != nil {
 		p.Notes = append(p.Notes, "nights are stopped: "+inert.Line(s.Reason, 200))
 	}

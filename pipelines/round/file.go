@@ -67,7 +67,7 @@ func Write(path string, r *Round) error { return WriteJSON(path, r) }
 func Read(path string) (*Round, error) {
 	data, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, verdict.Infraf("there is no %s: the group was not resolved, or not to the end (%w)", path, err)
+		return nil, verdict.Infraf("there is no %s: the group was not resolved, or not to the end", path)
 	}
 	if err != nil {
 		return nil, err

@@ -145,6 +145,13 @@ func TestNothingIsWrittenOfABadBatch(t *testing.T) {
 	}
 }
 
+func wantDryRuns(t *testing.T, l *Ledger, want bool) {
+	t.Helper()
+	if got, err := l.DryRuns(); err != nil || got != want {
+		t.Errorf("dry runs add to it: %t, %v, want %t", got, err, want)
+	}
+}
+
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -156,6 +163,7 @@ func TestDryRun(t *testing.T) {
 	dry := o
 	dry.Mode = round.DryRun
 	l := open(t, dry)
+	wantDryRuns(t, l, false)
 	if err := l.Probe(t.Context(), night1); err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +172,7 @@ func TestDryRun(t *testing.T) {
 	}
 	w.add(l, sight("1", "3"), began(1), proposed(1, commit1), sightOf("zig", [3]string{"zig", "1", "2"}))
 	second := open(t, dry)
+	wantDryRuns(t, second, true)
 	err := second.Claim(t.Context(), zinc, "dry-2")
 	wantVerdict(t, err, verdict.Held, "another run on this machine works on zinc since 2026-10-04T00:00:00Z, in the night dry")
 	m := w.memory(second, zinc)
@@ -186,6 +195,7 @@ func TestDryRun(t *testing.T) {
 	// A live run with the same cache and clone knows nothing of it, and a dry
 	// run's claim is in nobody's way.
 	live = open(t, o)
+	wantDryRuns(t, live, false)
 	if m := w.memory(live, zinc); m.Events != 1 || m.Proposal != nil || m.Claim != nil {
 		t.Errorf("a live run remembers %+v", m)
 	}

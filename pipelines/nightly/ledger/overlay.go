@@ -13,6 +13,7 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/atomicfile"
 	"github.com/1bit-MONSTER/engine/internal/filelock"
+	"github.com/1bit-MONSTER/engine/pipelines/round"
 )
 
 // What a dry run remembers is a file a group in the cache, of the same lines as
@@ -32,6 +33,16 @@ func (l *Ledger) overlayGroups() ([]string, error) {
 		}
 	}
 	return list, nil
+}
+
+// DryRuns says whether dry runs on this machine add to what is remembered. Of a
+// live run they never do.
+func (l *Ledger) DryRuns() (bool, error) {
+	if l.o.Mode != round.DryRun {
+		return false, nil
+	}
+	groups, err := l.overlayGroups()
+	return len(groups) > 0, err
 }
 
 func (l *Ledger) overlayEvents(group string) ([]Event, error) {

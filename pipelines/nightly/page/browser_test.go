@@ -213,7 +213,7 @@ func testWidths(t *testing.T, chromium context.Context) {
 	for name, p := range map[string]*Page{"sample": sample(), "hostile": hostile()} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, chromium, render(t, p.HTML))
-			for _, width := range []int64{320, 360, 768, 900, 901, 1280} {
+			for _, width := range []int64{320, 360, 768, 1000, 1001, 1280} {
 				b.look(t, width, "light")
 				over := evaluate[[]string](t, b, `[...document.querySelectorAll("body *")].filter(e => !e.closest(".symbols, .hidden, thead, use")
 					&& (e.getBoundingClientRect().right > innerWidth + .5 || e.getBoundingClientRect().left < -.5 || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).display !== "inline"))
@@ -225,7 +225,7 @@ func testWidths(t *testing.T, chromium context.Context) {
 					t.Errorf("%d px: the page scrolls sideways: it is %d px wide", width, w)
 				}
 				cards := evaluate[string](t, b, `getComputedStyle(document.querySelector("tbody tr")).display`)
-				if want := map[bool]string{true: "grid", false: "table-row"}[width <= 900]; cards != want {
+				if want := map[bool]string{true: "grid", false: "table-row"}[width <= 1000]; cards != want {
 					t.Errorf("%d px: rows are shown as %s, want %s", width, cards, want)
 				}
 			}

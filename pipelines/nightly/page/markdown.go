@@ -21,12 +21,12 @@ func (p *Page) Markdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %s\n\n%s\n", md(v.Title), strings.Join(nonEmpty(md(v.When), mdAfter("night ", mdCode(v.Night)), md(v.Mode)), " · "))
 	for _, n := range v.Notes {
-		fmt.Fprintf(b, "\n> %s\n", md(n))
+		fmt.Fprintf(b, "\n> %s\n", prose(n))
 	}
 	if len(v.Alarms) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n", count(len(v.Alarms), "alarm", "alarms"))
 		for _, a := range v.Alarms {
-			fmt.Fprintf(b, "- **%s**: %s (%s)%s\n", md(a.Name), md(a.Text), a.Since, mdAfter(". ", md(a.Why)))
+			fmt.Fprintf(b, "- **%s**: %s (%s)%s\n", md(a.Name), md(a.Text), a.Since, mdAfter(". ", prose(a.Why)))
 		}
 	}
 	var sums []string
@@ -73,9 +73,9 @@ func (r *row) mdMembers() string {
 }
 
 func (r *row) mdWhy() string {
-	why := md(r.Why)
+	why := prose(r.Why)
 	if q := r.Proposal; q != nil {
-		title := mdCommits(q.Title)
+		title := prose(q.Title)
 		if q.URL != "" {
 			title = "[" + title + "](" + q.URL + ")"
 		}
@@ -95,6 +95,9 @@ func (m *shownMember) mdNewest() string {
 }
 
 func md(s string) string { return inert.Markdown(s, maxSentence) }
+
+// prose is md where commits are code, so that they can be copied.
+func prose(s string) string { return inert.Prose(s, maxSentence) }
 
 // mdAfter puts something before what is Markdown already, if there is any.
 func mdAfter(before, s string) string {
@@ -119,20 +122,5 @@ func mdCode(s string) string {
 	}
 	return inert.Code(s, maxName)
 }
-
-// mdCommits writes text whose commits are code and all else is text.
-func mdCommits(s string) string {
-	words := strings.Fields(s)
-	for i, w := range words {
-		if bare := strings.TrimSuffix(w, ","); shortCommit.MatchString(bare) {
-			words[i] = inert.Code(bare, maxName) + w[len(bare):]
-		} else {
-			words[i] = md(w)
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-var shortCommit = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
 var plainCode = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)

@@ -36,7 +36,7 @@ func Body(a *Account) string {
 // FailureBody describes a round that is not proposed, for an issue: what
 // failed first, then what is behind it. The same account gives the same bytes.
 func FailureBody(a *Account) string {
-	head := fmt.Sprintf("# %s: %s\n\n%s\n\n", inert.Markdown(a.Round.Group, 80), a.Decision.Verdict, inert.Markdown(a.Decision.Why, mostWhy))
+	head := fmt.Sprintf("# %s: %s\n\n%s\n\n", inert.Markdown(a.Round.Group, 80), a.Decision.Verdict, inert.Prose(a.Decision.Why, mostWhy))
 	first := ""
 	for _, r := range a.Results {
 		if r.Verdict == a.Decision.Verdict && r.Details != "" {
@@ -70,7 +70,7 @@ func (a *Account) drafts() string {
 			fmt.Fprintf(&b, "- and %d more reasons\n", len(a.Decision.Draft)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- %s\n", inert.Markdown(text, mostWhy))
+		fmt.Fprintf(&b, "- %s\n", inert.Prose(text, mostWhy))
 	}
 	return b.String() + "\n"
 }
@@ -101,7 +101,7 @@ func (a *Account) gates() string {
 		if !word.Known() {
 			word = verdict.Fail // no word of ours
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.1f | %s |\n", inert.Code(r.Gate, 60), word, r.Seconds, inert.Markdown(r.Why, 300))
+		fmt.Fprintf(&b, "| %s | %s | %.1f | %s |\n", inert.Code(r.Gate, 60), word, r.Seconds, inert.Prose(r.Why, 300))
 	}
 	return b.String() + "\n"
 }
@@ -109,6 +109,11 @@ func (a *Account) gates() string {
 func (a *Account) reproduce() string {
 	var b strings.Builder
 	b.WriteString("## To see the same on your machine\n\n```sh\n")
+	if a.Decision.Verdict == verdict.Pass && a.Round.Mode == round.Live {
+		branch := BranchPrefix + inert.FileName(a.Round.Group)
+		fmt.Fprintf(&b, "# what would be merged: pins, patches and NOTICE\ngit fetch origin %s\ngit diff %s FETCH_HEAD\n", branch, a.Round.Base)
+		b.WriteString("# how it came about\n")
+	}
 	fmt.Fprintf(&b, "git checkout %s\n# FOLDER is what the night handed on for this group\ndist nightly gate --round FOLDER\n", a.Round.Base)
 	for _, r := range a.Results {
 		if r.Verdict != verdict.Pass && r.Verdict != verdict.Skipped && gateName.MatchString(r.Gate) {
@@ -150,7 +155,7 @@ func (a *Account) notes() string {
 	for _, m := range a.Round.Members {
 		for _, text := range m.Notes {
 			if n++; n <= 20 {
-				fmt.Fprintf(&b, "- %s: %s\n", m.Pin, inert.Markdown(text, mostWhy))
+				fmt.Fprintf(&b, "- %s: %s\n", m.Pin, inert.Prose(text, mostWhy))
 			}
 		}
 	}

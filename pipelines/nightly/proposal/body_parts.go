@@ -48,7 +48,7 @@ func (a *Account) stacks() []string {
 		var b strings.Builder
 		for _, s := range a.Report.Stacks {
 			if s.Result == nil {
-				fmt.Fprintf(&b, "## Stack %s\n\nIt could not be tried: %s\n\n", inert.Markdown(s.Name, 80), inert.Markdown(s.Error, mostWhy))
+				fmt.Fprintf(&b, "## Stack %s\n\nIt could not be tried: %s\n\n", inert.Markdown(s.Name, 80), inert.Prose(s.Error, mostWhy))
 				continue
 			}
 			b.WriteString(s.Result.Markdown(s.RangeDiff, size) + "\n")
@@ -89,7 +89,7 @@ func (a *Account) histories() []string {
 		for _, h := range a.Report.Histories {
 			name := inert.Markdown(h.Pin, 80)
 			if h.Why != "" {
-				fmt.Fprintf(&b, "%s: %s\n\n", name, inert.Markdown(h.Why, mostWhy))
+				fmt.Fprintf(&b, "%s: %s\n\n", name, inert.Prose(h.Why, mostWhy))
 				continue
 			}
 			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", name, commitCount(h.Count))

@@ -53,6 +53,29 @@ func inertBody(t *testing.T, what, body string) {
 	}
 }
 
+// Where a branch is pushed, the text says how to look at it; where none is, or
+// not yet, it names none.
+func TestHowToReview(t *testing.T) {
+	t.Parallel()
+	base := git.ID(strings.Repeat("ab", 20))
+	for _, c := range []struct {
+		name string
+		mode round.Mode
+		how  verdict.Verdict
+		want bool
+	}{
+		{"a live night's proposal", round.Live, verdict.Pass, true},
+		{"a dry run's", round.DryRun, verdict.Pass, false},
+		{"a live night's failure", round.Live, verdict.Fail, false},
+	} {
+		a := &Account{Round: &round.Round{Group: "demo", Base: base, Mode: c.mode}, Decision: Decision{Verdict: c.how}}
+		text := "git fetch origin bump/demo\ngit diff " + string(base) + " FETCH_HEAD\n"
+		if got := strings.Contains(a.reproduce(), text); got != c.want {
+			t.Errorf("%s: it says so: %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
 // A hostile upstream, in every place that it can write to.
 func TestHostileTextInABody(t *testing.T) {
 	t.Parallel()
