@@ -54,6 +54,7 @@ type Options struct {
 	Go    GoPin
 
 	NoSandbox bool // build in plain sight of the machine; marked, never released
+	Offline   bool // nothing is asked of the network
 	// Runner makes the runner of a key space that executes the steps; nil: this
 	// machine does. What it makes may have another space.
 	Runner   func(context.Context, Space) (Runner, error) `json:"-"`
@@ -140,7 +141,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 		return r, nil // somebody else built it while we waited
 	}
 	begun := time.Now()
-	w := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
+	w := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: st, p: o.Progress, offline: o.Offline}
 	done, err := w.prepare(ctx)
 	if err != nil {
 		return nil, err

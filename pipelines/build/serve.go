@@ -72,12 +72,13 @@ func GoPinOf(p *pins.Pin) (GoPin, error) {
 // copied so that an edit meanwhile changes nothing, and the Go modules that
 // they need.
 type workTree struct {
-	repo  string
-	pkg   string // the program's package
-	pin   GoPin
-	cache Cache
-	store *store.Store
-	p     *progress.Reporter
+	repo    string
+	pkg     string // the program's package
+	pin     GoPin
+	cache   Cache
+	store   *store.Store
+	p       *progress.Reporter
+	offline bool // nothing is asked of the network
 
 	goRoot     *toolchain.Go
 	modCache   string
@@ -92,7 +93,7 @@ type workTree struct {
 // prepare brings toolchain and modules and copies the sources. The caller must
 // call the function that it returns.
 func (w *workTree) prepare(ctx context.Context) (done func(), err error) {
-	if w.goRoot, err = toolchain.FetchGo(ctx, w.store, w.pin.Version, w.pin.Sum, w.p); err != nil {
+	if w.goRoot, err = w.toolchain(ctx); err != nil {
 		return nil, err
 	}
 	if w.tmp, done, err = w.store.Workspace(); err != nil {
@@ -104,6 +105,18 @@ func (w *workTree) prepare(ctx context.Context) (done func(), err error) {
 		return nil, err
 	}
 	return done, nil
+}
+
+// toolchain is the pinned Go.
+func (w *workTree) toolchain(ctx context.Context) (*toolchain.Go, error) {
+	if !w.offline {
+		return toolchain.FetchGo(ctx, w.store, w.pin.Version, w.pin.Sum, w.p)
+	}
+	g, err := toolchain.CachedGo(w.store, w.pin.Version, w.pin.Sum)
+	if err != nil {
+		return nil, verdict.Infraf("the Go toolchain %s is not here and --offline forbids to ask for it: run the same once without --offline", w.pin.Version)
+	}
+	return g, nil
 }
 
 func (w *workTree) copy(ctx context.Context) (err error) {
@@ -135,6 +148,9 @@ func (w *workTree) sources(ctx context.Context) (*sourceList, error) {
 	l, err := listSources(ctx, w.repo, w.pkg, w.goRoot, offline)
 	if err == nil || !strings.Contains(err.Error(), "GOPROXY=off") {
 		return l, err
+	}
+	if w.offline {
+		return nil, verdict.Infraf("the Go modules of %s are not all here and --offline forbids to ask for them: run the same once without --offline", path.Base(w.pkg))
 	}
 	hosts := toolchain.FindHostGo(ctx)
 	var settings []string

@@ -132,7 +132,8 @@ func (g *gating) gates(ctx context.Context) (Outcome, error) {
 func (g *gating) workshop() *build.Workshop {
 	toolchain, _ := build.GoPinOf(g.prepared.Next.Pin("go")) // what is built with it says that it is not there
 	o := build.Options{
-		Repo: g.prepared.NextDir, Out: filepath.Join(g.scratch(), "out"), Cache: build.Cache{Dir: g.folder.Cache()}, Go: toolchain,
+		Offline: true,
+		Repo:    g.prepared.NextDir, Out: filepath.Join(g.scratch(), "out"), Cache: build.Cache{Dir: g.folder.Cache()}, Go: toolchain,
 		NoSandbox: g.o.Space == build.NoSandbox, Progress: g.o.Engine.Progress,
 	}
 	return build.NewWorkshop(build.WorkshopOptions{Serve: o, Engine: g.prepared.Engine, Space: g.o.Space, Recipes: g.o.Recipes})
