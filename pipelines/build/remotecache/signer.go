@@ -12,6 +12,8 @@ import (
 	"encoding/pem"
 	"os"
 
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 )
 
@@ -41,8 +43,8 @@ func LoadSigner(path string) (*Signer, error) {
 	return &Signer{key, id}, err
 }
 
-func (s *Signer) sign(payload []byte) signature {
-	return signature{s.id, base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, preAuth(payload)))}
+func (s *Signer) sign(payload []byte) dsse.Signature {
+	return dsse.Signature{KeyID: s.id, Sig: base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, dsse.PAE(RecordType, payload)))}
 }
 
 // keyID names a public key: the sha256 of its DER form.
