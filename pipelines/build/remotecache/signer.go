@@ -9,12 +9,10 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/pem"
-	"os"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
-	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/1bit-MONSTER/engine/internal/keyfile"
 )
 
 // A Signer signs records.
@@ -23,21 +21,11 @@ type Signer struct {
 	id  string
 }
 
-// LoadSigner reads an ed25519 key from a PEM file ("PRIVATE KEY", PKCS 8), as
-// openssl genpkey -algorithm ed25519 writes it.
+// LoadSigner reads the key from a file as package keyfile has it.
 func LoadSigner(path string) (*Signer, error) {
-	data, err := os.ReadFile(path)
+	key, err := keyfile.Read(path)
 	if err != nil {
-		return nil, verdict.Usagef("the key that signs outputs: %v", err)
-	}
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != "PRIVATE KEY" {
-		return nil, verdict.Usagef("%s is no private key in PEM: make one with 'openssl genpkey -algorithm ed25519'", path)
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	key, ok := parsed.(ed25519.PrivateKey)
-	if err != nil || !ok {
-		return nil, verdict.Usagef("%s is no ed25519 key: make one with 'openssl genpkey -algorithm ed25519'", path)
+		return nil, err
 	}
 	id, err := keyID(key.Public().(ed25519.PublicKey))
 	return &Signer{key, id}, err
