@@ -254,6 +254,31 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
+// What is called varied is: an engine sees less of this machine than a process does.
+func TestReproduceSaysWhatWasVaried(t *testing.T) {
+	const order, processors = "order in which source files were made", "number of processors"
+	for _, c := range []struct {
+		name   string
+		runner Runner
+		pins   []string
+		order  bool
+		length int
+	}{
+		{"here", &HostRunner{}, []string{"demo"}, true, 6},
+		{"here, from the work tree", &HostRunner{}, nil, false, 5},
+		{"elsewhere", elsewhere{}, []string{"demo"}, false, 2},
+	} {
+		b := &Builder{Runner: c.runner}
+		got := b.varied(&PlannedComponent{Recipe: &Recipe{Pins: c.pins}})
+		if slices.Contains(got, order) != c.order || !slices.Contains(got, processors) || len(got) != c.length {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// elsewhere is a runner that is not this machine.
+type elsewhere struct{ Runner }
+
 // Where diffoscope is installed, its words lie beside the second build.
 func TestReproduceAsksDiffoscope(t *testing.T) {
 	bin := t.TempDir()
