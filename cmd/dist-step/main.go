@@ -6,9 +6,9 @@
 // socket but AF_UNIX, io_uring and the rest of the filter's list to itself and
 // to all that it starts, and then is the step's program. No shell is between.
 //
-// The first line that it prints is RunVariable's value, which tells the client a
+// The first line that it prints is the value of sandbox.StepRun, which tells the client a
 // result of this run from one that the engine remembered; where it cannot become
-// the step, the second line says why and the exit code is 125. From then on
+// the step, the second line says why and the exit code is sandbox.StepFailed. From then on
 // everything printed is the step's, stderr in the place of stdout.
 //
 // It is for pipelines/build/daggerrunner alone.
@@ -22,12 +22,6 @@ import (
 
 	"github.com/1bit-MONSTER/engine/internal/sandbox"
 )
-
-// runVariable is the environment variable with the first line.
-const runVariable = "DIST_STEP_RUN"
-
-// notAStep is the exit code of a process that did not become a step.
-const notAStep = 125
 
 type list []string
 
@@ -46,7 +40,7 @@ func main() {
 	probe := flags.Bool("probe", false, "only try whether the filter works here")
 	err := flags.Parse(os.Args[1:])
 	w.Args = flags.Args()
-	fmt.Println(os.Getenv(runVariable))
+	fmt.Println(os.Getenv(sandbox.StepRun))
 	switch {
 	case err != nil:
 	case *probe:
@@ -58,6 +52,6 @@ func main() {
 	default:
 		err = w.Become()
 	}
-	fmt.Printf("dist-step: %s\n", err)
-	os.Exit(notAStep)
+	fmt.Printf("%s%s\n", sandbox.StepSays, err)
+	os.Exit(sandbox.StepFailed)
 }

@@ -14,11 +14,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/1bit-MONSTER/engine/internal/sandbox"
 )
 
 // TestMain is dist-step where its variable is set.
 func TestMain(m *testing.M) {
-	if os.Getenv(runVariable) != "" {
+	if os.Getenv(sandbox.StepRun) != "" {
 		main()
 		os.Exit(0)
 	}
@@ -40,7 +42,7 @@ func step(t *testing.T, args ...string) (string, int) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, args...)
-	cmd.Env = []string{runVariable + "=run 1", "SECRET=x"}
+	cmd.Env = []string{sandbox.StepRun + "=run 1", "SECRET=x"}
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -71,7 +73,7 @@ func TestNotAStep(t *testing.T) {
 			if c.root && os.Getuid() != 0 {
 				c.say = "user: this process is not root in its container"
 			}
-			if out, code := step(t, c.args...); code != notAStep || out != "run 1\ndist-step: "+c.say+"\n" {
+			if out, code := step(t, c.args...); code != sandbox.StepFailed || out != "run 1\ndist-step: "+c.say+"\n" {
 				t.Errorf("%d: %q, want %q", code, out, c.say)
 			}
 		})

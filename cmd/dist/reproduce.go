@@ -20,10 +20,12 @@ func newReproduce() *cobra.Command {
 		Use:   "reproduce COMPONENT",
 		Short: "Build a component twice and compare",
 		Long: `Build a component twice, with everything varied that may not matter, and compare
-the results file by file. The first build is the one in the store, if it is there. What differs is named by ELF
-section or archive member, and both builds are kept to look at. What a recipe
-excepts, with its reason, is shown and does not count.`,
-		Example:           "  dist reproduce llama-vulkan",
+the results file by file. The first build is the one in the store, if it is
+there. What differs is named by ELF section or archive member, and both builds
+are kept to look at. What a recipe excepts, with its reason, is shown and does
+not count.`,
+		Example: `  dist reproduce llama-vulkan
+  dist reproduce llama-vulkan --runner dagger`,
 		Args:              cli.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -36,6 +36,13 @@ func (e *WrapError) Error() string { return fmt.Sprintf("%s: %s", e.Stage, e.Err
 
 func (e *WrapError) Unwrap() error { return e.Err }
 
+// What the program dist-step, which becomes a Wrapped, and its client agree on.
+const (
+	StepRun    = "DIST_STEP_RUN" // the environment variable with the first line that it prints
+	StepFailed = 125             // its exit code when it did not become the step
+	StepSays   = "dist-step: "   // how its second line then begins
+)
+
 // StageFilter is the stage of a kernel, or a container, that takes no filter.
 const StageFilter = "seccomp"
 

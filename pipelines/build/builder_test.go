@@ -225,7 +225,7 @@ func TestReproduce(t *testing.T) {
 		{"the time of day", "date +%N > /out/out; sleep 0.01", "", false, "bytes, from byte"},
 		{"the number of processors", "nproc > /out/out", "", false, "bytes, from byte"},
 		{"an excepted file", "date +%N > /out/out", "out", true, "bytes, from byte"},
-		{"the order of files", "ls -U /src/demo > /dev/null; cp /src/demo/a /out/out; umask > /dev/null; echo $TZ$LC_ALL >> /out/out", "", true, ""},
+		{"the caller's time zone, locale and umask", "{ echo $TZ$LC_ALL; umask; date -d @0; } > /out/out", "", true, ""},
 		{"the host's name and user", "{ hostname; id -u; umask; pwd; } > /out/out", "", true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -253,6 +253,31 @@ func TestReproduce(t *testing.T) {
 		})
 	}
 }
+
+// What is called varied is: an engine sees less of this machine than a process does.
+func TestReproduceSaysWhatWasVaried(t *testing.T) {
+	const order, processors = "order in which source files were made", "number of processors"
+	for _, c := range []struct {
+		name   string
+		runner Runner
+		pins   []string
+		order  bool
+		length int
+	}{
+		{"here", &HostRunner{}, []string{"demo"}, true, 6},
+		{"here, from the work tree", &HostRunner{}, nil, false, 5},
+		{"elsewhere", elsewhere{}, []string{"demo"}, false, 2},
+	} {
+		b := &Builder{Runner: c.runner}
+		got := b.varied(&PlannedComponent{Recipe: &Recipe{Pins: c.pins}})
+		if slices.Contains(got, order) != c.order || !slices.Contains(got, processors) || len(got) != c.length {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// elsewhere is a runner that is not this machine.
+type elsewhere struct{ Runner }
 
 // Where diffoscope is installed, its words lie beside the second build.
 func TestReproduceAsksDiffoscope(t *testing.T) {

@@ -75,7 +75,7 @@ func (o PlanOptions) inputs(r *Recipe, cpu CPU, keys map[string]store.Key) (*Inp
 	}
 	var epoch time.Time
 	for _, name := range r.Pins {
-		p, err := verified(set, name)
+		p, err := Verified(set, name)
 		if err != nil {
 			return nil, fmt.Errorf("recipe %s: %w", r.Name, err)
 		}
@@ -103,7 +103,7 @@ func (o PlanOptions) inputs(r *Recipe, cpu CPU, keys map[string]store.Key) (*Inp
 		}
 		return in, nil
 	}
-	p, err := verified(set, r.Toolchain)
+	p, err := Verified(set, r.Toolchain)
 	if err != nil {
 		return nil, fmt.Errorf("recipe %s: %w", r.Name, err)
 	}
@@ -133,8 +133,8 @@ func (o PlanOptions) hostTools(r *Recipe) (Sum, error) {
 	return Sum{string(HostTools), digest}, nil
 }
 
-// verified returns a pin whose lock may be built from.
-func verified(set *pins.Set, name string) (*pins.Pin, error) {
+// Verified returns a pin whose lock may be built from.
+func Verified(set *pins.Set, name string) (*pins.Pin, error) {
 	p, err := set.Named(name)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (b *Builder) hostPlaces() []string {
 func checkPlaces(c *PlannedComponent, dir string, host []string) error {
 	var forbidden []string
 	if c.Inputs.Space != NoSandbox {
-		forbidden = append(host, workDir+"/")
+		forbidden = append(host, WorkDir+"/")
 		for _, pin := range c.Recipe.Pins {
 			forbidden = append(forbidden, path.Join(sourceDir, pin)+"/")
 		}

@@ -34,7 +34,7 @@ var _ Provider = (*Locked)(nil)
 // that no input of the lock covers is refused: its build would want the
 // network, or go on silently without.
 func (l *Locked) Source(ctx context.Context, name string) (string, error) {
-	p, err := verified(l.Engine.Set, name)
+	p, err := Verified(l.Engine.Set, name)
 	if err != nil {
 		return "", err
 	}
@@ -54,7 +54,7 @@ func (l *Locked) Source(ctx context.Context, name string) (string, error) {
 // Tree is Source for who only reads it: what the build files would download
 // does not matter.
 func (l *Locked) Tree(ctx context.Context, name string) (string, error) {
-	p, err := verified(l.Engine.Set, name)
+	p, err := Verified(l.Engine.Set, name)
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +122,7 @@ func (l *Locked) patched(ctx context.Context, p *pins.Pin, key store.Key) (strin
 
 // Input implements Provider.
 func (l *Locked) Input(ctx context.Context, pin, name string) (string, error) {
-	p, err := verified(l.Engine.Set, pin)
+	p, err := Verified(l.Engine.Set, pin)
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +145,7 @@ func (l *Locked) Input(ctx context.Context, pin, name string) (string, error) {
 
 // Toolchain implements Provider.
 func (l *Locked) Toolchain(ctx context.Context, name string) (string, error) {
-	p, err := verified(l.Engine.Set, name)
+	p, err := Verified(l.Engine.Set, name)
 	if err != nil {
 		return "", err
 	}

@@ -15,8 +15,8 @@ const (
 	sourceDir = "/src"    // /src/<pin>: a pin's sources, with our patches
 	needDir   = "/in"     // /in/<component>: what another recipe made
 	inputDir  = "/inputs" // /inputs/<pin>/<name>: a locked download of a pin
-	workDir   = "/build"  // writable, empty at first, thrown away
-	outputDir = "/out"    // writable, empty at first: the component
+	WorkDir   = "/build"  // writable, empty at first, thrown away
+	OutputDir = "/out"    // writable, empty at first: the component
 )
 
 // A Recipe is how one component is built. It is data: both runners read it,

@@ -12,7 +12,7 @@ func serveRecipe() *Recipe {
 		Name: "serve", What: "the program 1bit for linux/amd64",
 		WorkTree: servePackage, Toolchain: "go",
 		Env: slices.Concat(goSettings, target, []string{
-			"GOROOT=" + goDir, "GOMODCACHE=" + moduleDir, "GOCACHE=" + workDir + "/cache", "GOTMPDIR=" + workDir, "PATH=" + goDir + "/bin",
+			"GOROOT=" + goDir, "GOMODCACHE=" + moduleDir, "GOCACHE=" + WorkDir + "/cache", "GOTMPDIR=" + WorkDir, "PATH=" + goDir + "/bin",
 		}),
 		Steps:   []Step{{Name: "compile", Dir: engineDir}},
 		Outputs: []string{"1bit"},

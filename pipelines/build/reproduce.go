@@ -27,9 +27,18 @@ type Reproduction struct {
 	Report      string       `json:"report,omitempty"` // what diffoscope says of them, where it is installed
 }
 
-// varied is what Reproduce varies, beside the day and the order of work.
-var varied = []string{
-	"folder outside", "order in which source files were made", "number of processors", "umask", "time zone and locale of the caller", "time",
+// varied is what Reproduce varies of a component, beside the day and the order of
+// work. Another runner than that of this machine sees nothing of the machine, and
+// knows sources by their content. Those of the work tree are copied once.
+func (b *Builder) varied(c *PlannedComponent) []string {
+	if _, here := b.Runner.(*HostRunner); !here {
+		return []string{"number of processors", "time"}
+	}
+	list := []string{"folder outside", "number of processors", "umask", "time zone and locale of the caller", "time"}
+	if len(c.Recipe.Pins) > 0 {
+		list = append(list, "order in which source files were made")
+	}
+	return list
 }
 
 // Reproduce builds a component twice, with everything varied that may not
@@ -51,7 +60,7 @@ func (b *Builder) Reproduce(ctx context.Context, c *PlannedComponent, made map[s
 	if err != nil {
 		return nil, store.Explain(err, b.Cache.Dir)
 	}
-	r := &Reproduction{Name: c.Name, Key: c.Key, Varied: varied, Sums: [2]string{first.Sum}}
+	r := &Reproduction{Name: c.Name, Key: c.Key, Varied: b.varied(c), Sums: [2]string{first.Sum}}
 	second, st, err := b.again(ctx, c, made, dir)
 	if err != nil {
 		rmtree.All(dir)

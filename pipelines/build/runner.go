@@ -40,16 +40,6 @@ type Job struct {
 	CPUs  int // that a step may use; 0: all
 }
 
-// The folders of a Job inside, which every runner shows.
-const (
-	WorkDir   = workDir
-	OutputDir = outputDir
-)
-
-// Limits are those of every step; generous, since they are for what has gone
-// wrong.
-func Limits() sandbox.Limits { return limits }
-
 // A StepResult is what is known of a step that ran.
 type StepResult struct {
 	Name       string        `json:"name"`
@@ -61,12 +51,16 @@ type StepResult struct {
 	Printed    int64         `json:"printed"` // bytes
 }
 
-var limits = sandbox.Limits{
-	Wall:      4 * time.Hour,
-	Processes: 4096,
-	Memory:    20 << 30,
-	Disk:      60 << 30,
-	Output:    256 << 20,
+// Limits are those of every step; generous, since they are for what has gone
+// wrong.
+func Limits() sandbox.Limits {
+	return sandbox.Limits{
+		Wall:      4 * time.Hour,
+		Processes: 4096,
+		Memory:    20 << 30,
+		Disk:      60 << 30,
+		Output:    256 << 20,
+	}
 }
 
 // A HostRunner runs steps on this machine.
@@ -94,8 +88,8 @@ func (h *HostRunner) Space() Space { return h.space }
 // Run implements Runner.
 func (h *HostRunner) Run(ctx context.Context, j Job) ([]StepResult, error) {
 	binds := append([]sandbox.Bind{
-		{From: j.Work, To: workDir, Writable: true},
-		{From: j.Out, To: outputDir, Writable: true},
+		{From: j.Work, To: WorkDir, Writable: true},
+		{From: j.Out, To: OutputDir, Writable: true},
 	}, j.Binds...)
 	env := makeJobs(j)
 	var done []StepResult
@@ -103,10 +97,10 @@ func (h *HostRunner) Run(ctx context.Context, j Job) ([]StepResult, error) {
 		spec := sandbox.Spec{
 			Root: j.Root, Binds: binds, Work: step.Dir, Args: step.Args,
 			Env:    append(env[:len(env):len(env)], step.Env...),
-			Stdout: j.Log, Stderr: j.Log, Limits: limits, CPUs: j.CPUs,
+			Stdout: j.Log, Stderr: j.Log, Limits: Limits(), CPUs: j.CPUs,
 		}
 		if spec.Work == "" {
-			spec.Work = workDir
+			spec.Work = WorkDir
 		}
 		if h.space == NoSandbox {
 			spec = translate(spec)

@@ -177,7 +177,7 @@ func (w *workTree) inputs(r *Recipe, space Space) *Inputs {
 		versionPackage, w.version, w.source, w.pin.Version)
 	in.Steps = append(in.Steps, r.Steps...)
 	in.Steps[0].Args = append([]string{goDir + "/bin/go"}, append(goBuild[:len(goBuild):len(goBuild)],
-		"-ldflags="+ldflags, "-o", outputDir+"/"+path.Base(w.pkg), w.pkg)...)
+		"-ldflags="+ldflags, "-o", OutputDir+"/"+path.Base(w.pkg), w.pkg)...)
 	return in
 }
 

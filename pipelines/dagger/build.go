@@ -98,8 +98,8 @@ func (m *Onebit) Plan(
 
 // Build a component twice, and compare the results file by file
 //
-// Everything is varied that may not matter: the number of processors, the order in
-// which files were made, time and locale.
+// The second build has one processor, and another time. The report names what was
+// varied; on the host, "dist reproduce" varies more.
 func (m *Onebit) Reproduce(
 	ctx context.Context,
 

@@ -43,7 +43,8 @@ func (m *Onebit) Rebase(
 	// has. A branch or tag is no answer here: resolve it with "dist pins check".
 	onto string,
 
-	// A component that is built from that pin, whose inputs have the repository.
+	// A component that is built from that pin, whose inputs have the repository. By
+	// default the one of the pin's name.
 	// +optional
 	component string,
 ) (string, error) {

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
 	"github.com/1bit-MONSTER/engine/pins"
@@ -59,9 +60,10 @@ func Parse(data []byte) (*Manifest, error) {
 	return &m, nil
 }
 
-// Missing is the error where there is no such folder.
-func Missing(what string) error {
-	return verdict.Usagef("there are no verified inputs for %s: run 'go run ./cmd/dist fetch --for %s' in the repository, which puts them into %s, or name such a folder with --inputs", what, what, Folder)
+// Missing is the error where a folder has no inputs for what was asked for, or
+// is not there; had is what it has, which the next one is to have too.
+func Missing(what string, had ...string) error {
+	return verdict.Usagef("there are no verified inputs for %s: run '%s' in the repository, which puts them into %s, or name such a folder with --inputs", what, fetch(append(slices.Clone(had), what)), Folder)
 }
 
 // Check finds what was asked for and is not there, and whether the pin go and
@@ -69,7 +71,7 @@ func Missing(what string) error {
 func (m *Manifest) Check(goPin, modules []byte, wanted ...string) error {
 	for _, w := range wanted {
 		if !slices.Contains(m.For, w) {
-			return Missing(w)
+			return Missing(w, m.For...)
 		}
 	}
 	p, err := pins.Parse(goPin, "pins/go.yaml")
@@ -98,13 +100,12 @@ func (m Manifest) Encode() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-func again(names []string) string {
-	command := "go run ./cmd/dist fetch"
-	for _, n := range names {
-		command += " --for " + n
-	}
+func again(names []string) string { return fmt.Sprintf("run '%s' again", fetch(names)) }
+
+// fetch is the command that makes a folder.
+func fetch(names []string) string {
 	if len(names) == 0 {
-		command += " --for serve"
+		names = []string{"serve"}
 	}
-	return fmt.Sprintf("run '%s' again", command)
+	return "go run ./cmd/dist fetch --for " + strings.Join(names, " --for ")
 }

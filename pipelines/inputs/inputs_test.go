@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{name: "as fetched", sums: sums, wanted: []string{"serve"}},
 		{name: "nothing wanted", sums: sums},
-		{"another component", nil, sums, []string{"serve", "xdna"}, "there are no verified inputs for xdna: run 'go run ./cmd/dist fetch --for xdna'"},
+		{"another component", nil, sums, []string{"serve", "xdna"}, "there are no verified inputs for xdna: run 'go run ./cmd/dist fetch --for checks --for serve --for xdna'"},
 		{"Go moved", func(m *Manifest) { m.GoSum = "h1:old=" }, sums, []string{"serve"}, "the pin go has moved since the inputs were fetched: run 'go run ./cmd/dist fetch --for checks --for serve' again"},
 		{"modules changed", nil, sums + "more\n", []string{"serve"}, "go.sum has changed"},
 	} {

@@ -188,7 +188,7 @@ func (h *handing) recipe(ctx context.Context, x *build.Recipe) error {
 		if h.moves(name) {
 			continue // members did it
 		}
-		p, err := h.verified(name)
+		p, err := build.Verified(h.next, name)
 		if err == nil {
 			err = h.source(ctx, p)
 		}
@@ -209,16 +209,8 @@ func (h *handing) moves(pin string) bool {
 	return slices.ContainsFunc(h.round.Moves(), func(m *Member) bool { return m.Pin == pin })
 }
 
-func (h *handing) verified(name string) (*pins.Pin, error) {
-	p, err := h.next.Named(name)
-	if err == nil && p.State() != pins.Verified {
-		err = verdict.Failf("pin %s is %s: only verified locks are built", name, p.State())
-	}
-	return p, err
-}
-
 func (h *handing) toolchain(ctx context.Context, name string) error {
-	p, err := h.verified(name)
+	p, err := build.Verified(h.next, name)
 	if err != nil {
 		return err
 	}

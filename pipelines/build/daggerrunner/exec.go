@@ -18,13 +18,6 @@ import (
 	"github.com/1bit-MONSTER/engine/pipelines/build"
 )
 
-// What dist-step has by contract (cmd/dist-step).
-const (
-	runVariable = "DIST_STEP_RUN" // its first line is this one's value
-	notAStep    = 125             // its exit code when it did not become a step
-	saysWhy     = "dist-step: "   // how its second line then begins
-)
-
 // againVariable makes the engine run again what it remembers as failed. No step
 // sees it.
 const againVariable = "DIST_STEP_AGAIN"
@@ -77,7 +70,7 @@ func abandoned(err error) bool {
 // once asks the engine for the step's result.
 func (r *Runner) once(ctx context.Context, ctr *dagger.Container, s sandbox.Spec, run string) (out output, code int, err error) {
 	// The run's name does not count for what the engine remembers.
-	out.after = ctr.WithVolatileVariable(runVariable, run).
+	out.after = ctr.WithVolatileVariable(sandbox.StepRun, run).
 		WithExec(r.command(s), dagger.ContainerWithExecOpts{Expect: dagger.ReturnTypeAny})
 	var killed *dagger.ExecError
 	code, err = out.after.ExitCode(ctx)
@@ -140,8 +133,8 @@ func (o output) err(code int) error {
 // refused returns why dist-step did not become the step, if it did not, from
 // the exit code and what was printed after the first line.
 func refused(code int, rest string) *sandbox.WrapError {
-	text, ok := strings.CutPrefix(rest, saysWhy)
-	if code != notAStep || !ok {
+	text, ok := strings.CutPrefix(rest, sandbox.StepSays)
+	if code != sandbox.StepFailed || !ok {
 		return nil
 	}
 	stage, why, _ := strings.Cut(strings.TrimSpace(text), ": ")

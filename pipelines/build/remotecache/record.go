@@ -8,10 +8,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/1bit-MONSTER/engine/internal/store"
 	"github.com/1bit-MONSTER/engine/internal/treesum"
@@ -107,26 +107,13 @@ func layerOf(mediaType types.MediaType, raw []byte) (config, content v1.Descript
 	return m.Config, m.Layers[0], nil
 }
 
-// An envelope is a DSSE envelope around a record.
-// https://github.com/secure-systems-lab/dsse/blob/v1.0.0/envelope.md
-type envelope struct {
-	PayloadType string      `json:"payloadType"`
-	Payload     string      `json:"payload"` // base64
-	Signatures  []signature `json:"signatures"`
-}
-
-type signature struct {
-	KeyID string `json:"keyid"`
-	Sig   string `json:"sig"` // base64
-}
-
-// seal puts a record into an envelope, signed where there is a signer.
+// seal puts a record into a DSSE envelope, signed where there is a signer.
 func seal(r *Record, s *Signer) ([]byte, error) {
 	payload, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	e := envelope{PayloadType: RecordType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []signature{}}
+	e := dsse.Envelope{PayloadType: RecordType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []dsse.Signature{}}
 	if s != nil {
 		e.Signatures = append(e.Signatures, s.sign(payload))
 	}
@@ -134,8 +121,8 @@ func seal(r *Record, s *Signer) ([]byte, error) {
 }
 
 // open returns the record of an envelope and the bytes that are signed.
-func open(data []byte) (*Record, *envelope, []byte, error) {
-	var e envelope
+func open(data []byte) (*Record, *dsse.Envelope, []byte, error) {
+	var e dsse.Envelope
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, nil, nil, wrongf("its envelope cannot be read")
 	}
@@ -148,13 +135,4 @@ func open(data []byte) (*Record, *envelope, []byte, error) {
 		return nil, nil, nil, wrongf("its record cannot be read")
 	}
 	return &r, &e, payload, nil
-}
-
-// preAuth returns what a DSSE signature is over.
-// https://github.com/secure-systems-lab/dsse/blob/v1.0.0/protocol.md
-func preAuth(payload []byte) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "DSSEv1 %d %s %d ", len(RecordType), RecordType, len(payload))
-	b.Write(payload)
-	return []byte(b.String())
 }

@@ -9,10 +9,10 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/pem"
-	"os"
 
-	"github.com/1bit-MONSTER/engine/internal/verdict"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"github.com/1bit-MONSTER/engine/internal/keyfile"
 )
 
 // A Signer signs records.
@@ -21,28 +21,18 @@ type Signer struct {
 	id  string
 }
 
-// LoadSigner reads an ed25519 key from a PEM file ("PRIVATE KEY", PKCS 8), as
-// openssl genpkey -algorithm ed25519 writes it.
+// LoadSigner reads the key from a file as package keyfile has it.
 func LoadSigner(path string) (*Signer, error) {
-	data, err := os.ReadFile(path)
+	key, err := keyfile.Read(path)
 	if err != nil {
-		return nil, verdict.Usagef("the key that signs outputs: %v", err)
-	}
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != "PRIVATE KEY" {
-		return nil, verdict.Usagef("%s is no private key in PEM: make one with 'openssl genpkey -algorithm ed25519'", path)
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	key, ok := parsed.(ed25519.PrivateKey)
-	if err != nil || !ok {
-		return nil, verdict.Usagef("%s is no ed25519 key: make one with 'openssl genpkey -algorithm ed25519'", path)
+		return nil, err
 	}
 	id, err := keyID(key.Public().(ed25519.PublicKey))
 	return &Signer{key, id}, err
 }
 
-func (s *Signer) sign(payload []byte) signature {
-	return signature{s.id, base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, preAuth(payload)))}
+func (s *Signer) sign(payload []byte) dsse.Signature {
+	return dsse.Signature{KeyID: s.id, Sig: base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, dsse.PAE(RecordType, payload)))}
 }
 
 // keyID names a public key: the sha256 of its DER form.

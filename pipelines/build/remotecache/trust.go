@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"gopkg.in/yaml.v3"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -135,7 +136,7 @@ func (k *trusted) refusal(now time.Time) string {
 
 // check says why no signature of an envelope is taken. A key counts as it is
 // now, not when it signed: one that is over could say any day.
-func (t *Trust) check(e *envelope, payload []byte, now time.Time) error {
+func (t *Trust) check(e *dsse.Envelope, payload []byte, now time.Time) error {
 	if len(e.Signatures) == 0 {
 		return wrongf("it is not signed")
 	}
@@ -146,7 +147,7 @@ func (t *Trust) check(e *envelope, payload []byte, now time.Time) error {
 			continue
 		}
 		sig, err := base64.StdEncoding.DecodeString(s.Sig)
-		if err != nil || !ed25519.Verify(k.key, preAuth(payload), sig) {
+		if err != nil || !ed25519.Verify(k.key, dsse.PAE(RecordType, payload), sig) {
 			why = fmt.Sprintf("its signature is none of the key %s", k.name)
 			continue
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/klauspost/compress/zstd"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/1bit-MONSTER/engine/internal/treesum"
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -104,7 +105,7 @@ func plant(t *testing.T, h *hub, change func(*planted)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := envelope{PayloadType: RecordType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []signature{}}
+		e := dsse.Envelope{PayloadType: RecordType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []dsse.Signature{}}
 		for _, s := range p.signers {
 			e.Signatures = append(e.Signatures, s.sign(payload))
 		}
@@ -299,7 +300,7 @@ func TestSignaturesAreRequired(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var e envelope
+			var e dsse.Envelope
 			if err := json.Unmarshal(sealed, &e); err != nil {
 				t.Fatal(err)
 			}

@@ -11,11 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -311,60 +307,14 @@ func TestOthersReadAndWriteTheSame(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "key")
-	public, err := NewKey(path)
-	if err != nil {
-		t.Fatal(err)
+func TestPublicText(t *testing.T) {
+	public := seeded(1).Public().(ed25519.PublicKey)
+	if got, ok := parsePublic(PublicText(public)); !ok || !got.Equal(public) {
+		t.Errorf("%s is read as %x", PublicText(public), got)
 	}
-	key, err := ReadKey(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := PublicText(key.Public().(ed25519.PublicKey)); got != public {
-		t.Errorf("public half %s, want %s", got, public)
-	}
-	if _, err := NewKey(path); !errors.Is(err, os.ErrExist) {
-		t.Errorf("written over: %v", err)
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, content) {
-		t.Error("the key is another one")
-	}
-	secret := strings.Split(string(content), "\n")[1]
-	refuse := func(what, path string) {
-		t.Helper()
-		key, err := ReadKey(path)
-		if err == nil || key != nil {
-			t.Errorf("%s: read", what)
-		} else if strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: the error has the key", what)
-		}
-	}
-	refuse("folder", filepath.Dir(path))
-	refuse("absent", path+".absent")
-	for what, data := range map[string]string{
-		"empty": "", "text": "secret", "two": string(content) + string(content), "cut": string(content[:60]),
-		"public": strings.ReplaceAll(string(content), "PRIVATE", "PUBLIC"), "no DER": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
-	} {
-		bad := filepath.Join(t.TempDir(), "key")
-		if err := os.WriteFile(bad, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		refuse(what, bad)
-	}
-	if runtime.GOOS != "windows" {
-		for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o644} {
-			if err := os.Chmod(path, mode); err != nil {
-				t.Fatal(err)
-			}
-			refuse(fmt.Sprintf("%o", mode), path)
+	for _, text := range []string{"", "ed25519:", "ed25519:AAAA", strings.TrimPrefix(PublicText(public), keyPrefix), PublicText(public) + "="} {
+		if _, ok := parsePublic(text); ok {
+			t.Errorf("%q is a key", text)
 		}
 	}
 }

@@ -196,7 +196,7 @@ func (s *supplier) fill(ctx context.Context) error {
 
 // toolchain brings a toolchain and returns where the folder will have it.
 func (s *supplier) toolchain(ctx context.Context, name string) (string, error) {
-	p, err := s.verified(name)
+	p, err := build.Verified(s.Engine.Set, name)
 	if err != nil {
 		return "", err
 	}
@@ -218,14 +218,6 @@ func (s *supplier) toolchain(ctx context.Context, name string) (string, error) {
 	return path.Join("store", "entries", string(key), "content"), nil
 }
 
-func (s *supplier) verified(name string) (*pins.Pin, error) {
-	p, err := s.Engine.Set.Named(name)
-	if err == nil && p.State() != pins.Verified {
-		err = verdict.Failf("pin %s is %s: only verified locks are built; run 'dist pins update %s'", name, p.State(), name)
-	}
-	return p, err
-}
-
 // recipe brings sources, inputs and toolchain of one recipe.
 func (s *supplier) recipe(ctx context.Context, r *build.Recipe) error {
 	if _, err := s.toolchain(ctx, r.Toolchain); err != nil {
@@ -233,7 +225,7 @@ func (s *supplier) recipe(ctx context.Context, r *build.Recipe) error {
 	}
 	locked := &build.Locked{Engine: s.Engine, Stacks: s.Stacks, Progress: s.Engine.Progress}
 	for _, name := range r.Pins {
-		p, err := s.verified(name)
+		p, err := build.Verified(s.Engine.Set, name)
 		if err != nil {
 			return err
 		}
