@@ -440,3 +440,15 @@ func TestServeWithoutSandbox(t *testing.T) {
 		t.Errorf("the record says %v, %v", e, err)
 	}
 }
+
+// Offline nobody is asked, not even through the machine's go command.
+func TestServeOffline(t *testing.T) {
+	t.Parallel()
+	_, err := Serve(t.Context(), Options{
+		Repo: "../..", Out: t.TempDir(), Cache: Cache{Dir: t.TempDir()}, Offline: true,
+		Go: GoPin{Version: "v0.0.1-go1.27.4.linux-amd64", Sum: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
+	})
+	if verdict.Of(err) != verdict.Infra || !strings.Contains(err.Error(), "is not here and --offline forbids to ask for it") {
+		t.Errorf("%s: %v", verdict.Of(err), err)
+	}
+}
