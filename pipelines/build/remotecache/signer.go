@@ -10,6 +10,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
+	"fmt"
+	"io"
 	"os"
 
 	"github.com/1bit-MONSTER/engine/internal/verdict"
@@ -24,7 +26,7 @@ type Signer struct {
 // LoadSigner reads an ed25519 key from a PEM file ("PRIVATE KEY", PKCS 8), as
 // openssl genpkey -algorithm ed25519 writes it.
 func LoadSigner(path string) (*Signer, error) {
-	data, err := os.ReadFile(path)
+	data, err := readSmall(path)
 	if err != nil {
 		return nil, verdict.Usagef("the key that signs outputs: %v", err)
 	}
@@ -39,6 +41,23 @@ func LoadSigner(path string) (*Signer, error) {
 	}
 	id, err := keyID(key.Public().(ed25519.PublicKey))
 	return &Signer{key, id}, err
+}
+
+// maxFile is the most bytes of a file that names or is a key.
+const maxFile = 1 << 20
+
+// readSmall reads a file that may be a pipe, as long as it ends.
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxFile)
+	}
+	return data, err
 }
 
 func (s *Signer) sign(payload []byte) signature {
