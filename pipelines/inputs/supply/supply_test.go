@@ -255,6 +255,8 @@ func TestWriteRefuses(t *testing.T) {
 		{"unknown", w.o, []string{"nothing"}, "a", 2, "there is no such component"},
 		{"not yet", w.o, []string{"later"}, "a", 5, "it is not written"},
 		{"somebody's folder", w.o, []string{"prog"}, "mine", 2, "was not made by"},
+		{"no folder around it", w.o, []string{"prog"}, "none/a", 2, "none is no folder that is there"},
+		{"in a file", w.o, []string{"prog"}, "mine/file/a", 2, "name another with --to"},
 		{"a file", w.o, []string{"prog"}, "mine/file", 2, "is no folder"},
 		{"modules offline", offline, []string{"prog"}, "a", 5, "Go modules of this repository are not here and --offline forbids"},
 		{"toolchain offline", bare, []string{"prog"}, "a", 5, "the toolchain go is not here, or damaged, and --offline forbids"},
