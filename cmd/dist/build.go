@@ -190,7 +190,7 @@ func (f *buildFlags) options(cmd *cobra.Command) (build.Options, error) {
 	}
 	env := cli.From(cmd)
 	o := build.Options{
-		Repo: repo, Out: f.out, Cache: cache, Go: g, NoSandbox: f.noSandbox, Paranoid: f.paranoid,
+		Repo: repo, Out: f.out, Cache: cache, Go: g, Offline: f.offline, NoSandbox: f.noSandbox, Paranoid: f.paranoid,
 		Progress: progress.New(env.Err, env.Terminal),
 	}
 	if f.runner == "dagger" {

@@ -53,6 +53,7 @@ type Options struct {
 	Cache Cache
 	Go    GoPin
 
+	Offline   bool // ask nobody for the toolchain and for Go modules
 	NoSandbox bool // build in plain sight of the machine; marked, never released
 	// Runner makes the runner of a key space that executes the steps; nil: this
 	// machine does. What it makes may have another space.
@@ -140,7 +141,7 @@ func Serve(ctx context.Context, o Options) (*Result, error) {
 		return r, nil // somebody else built it while we waited
 	}
 	begun := time.Now()
-	w := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
+	w := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: st, p: o.Progress, offline: o.Offline}
 	done, err := w.prepare(ctx)
 	if err != nil {
 		return nil, err

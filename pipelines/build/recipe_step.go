@@ -27,7 +27,7 @@ func StepProgram(ctx context.Context, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w := &workTree{repo: o.Repo, pkg: stepPackage, pin: o.Go, cache: o.Cache, store: st, p: o.Progress}
+	w := &workTree{repo: o.Repo, pkg: stepPackage, pin: o.Go, cache: o.Cache, store: st, p: o.Progress, offline: o.Offline}
 	done, err := w.prepare(ctx)
 	if err != nil {
 		return "", err

@@ -5,6 +5,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -79,6 +80,8 @@ type workTree struct {
 	store *store.Store
 	p     *progress.Reporter
 
+	offline bool // nobody is asked for what is missing
+
 	goRoot     *toolchain.Go
 	modCache   string
 	buildCache string
@@ -92,7 +95,7 @@ type workTree struct {
 // prepare brings toolchain and modules and copies the sources. The caller must
 // call the function that it returns.
 func (w *workTree) prepare(ctx context.Context) (done func(), err error) {
-	if w.goRoot, err = toolchain.FetchGo(ctx, w.store, w.pin.Version, w.pin.Sum, w.p); err != nil {
+	if w.goRoot, err = w.toolchain(ctx); err != nil {
 		return nil, err
 	}
 	if w.tmp, done, err = w.store.Workspace(); err != nil {
@@ -104,6 +107,20 @@ func (w *workTree) prepare(ctx context.Context) (done func(), err error) {
 		return nil, err
 	}
 	return done, nil
+}
+
+// toolchain returns the pinned Go. What downloads it knows nothing of --offline.
+func (w *workTree) toolchain(ctx context.Context) (*toolchain.Go, error) {
+	if !w.offline {
+		return toolchain.FetchGo(ctx, w.store, w.pin.Version, w.pin.Sum, w.p)
+	}
+	g, err := toolchain.CachedGo(w.store, w.pin.Version, w.pin.Sum)
+	var absent *store.Absent
+	var damaged *store.Damaged
+	if errors.As(err, &absent) || errors.As(err, &damaged) {
+		return nil, verdict.Infraf("the toolchain go is not here, or damaged, and --offline forbids to ask for it: run the same once without --offline")
+	}
+	return g, err
 }
 
 func (w *workTree) copy(ctx context.Context) (err error) {
@@ -135,6 +152,9 @@ func (w *workTree) sources(ctx context.Context) (*sourceList, error) {
 	l, err := listSources(ctx, w.repo, w.pkg, w.goRoot, offline)
 	if err == nil || !strings.Contains(err.Error(), "GOPROXY=off") {
 		return l, err
+	}
+	if w.offline {
+		return nil, verdict.Infraf("Go modules of %s are not here and --offline forbids to ask for them: run the same once without --offline", path.Base(w.pkg))
 	}
 	hosts := toolchain.FindHostGo(ctx)
 	var settings []string

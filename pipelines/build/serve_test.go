@@ -368,6 +368,17 @@ func TestServeRefuses(t *testing.T) {
 			t.Setenv("PATH", t.TempDir())
 			t.Setenv("GOROOT", t.TempDir())
 		}, verdict.Infra, 5, "install Go 1.26 or newer"},
+		{"no toolchain, offline", func(t *testing.T, o *Options) {
+			o.Cache, o.Offline = Cache{t.TempDir()}, true
+		}, verdict.Infra, 5, "the toolchain go is not here, or damaged, and --offline forbids"},
+		{"no modules, offline", func(t *testing.T, o *Options) {
+			// The store of before, and no modules beside it.
+			bare := t.TempDir()
+			if err := os.Symlink(filepath.Join(cache.Dir, "store"), filepath.Join(bare, "store")); err != nil {
+				t.Fatal(err)
+			}
+			o.Cache, o.Offline = Cache{bare}, true
+		}, verdict.Infra, 5, "Go modules of 1bit are not here and --offline forbids"},
 		{"a module that go.sum does not know", func(t *testing.T, o *Options) {
 			write(t, o.Repo, "go.sum", "")
 		}, verdict.Fail, 1, "go.sum"},

@@ -82,7 +82,7 @@ func (w *Workshop) Plan(ctx context.Context, names ...string) (*Plan, error) {
 func (w *Workshop) serveInputs(ctx context.Context, r *Recipe) (*Inputs, error) {
 	if w.tree == nil {
 		o := w.options
-		tree := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: w.engine.Store, p: o.Progress}
+		tree := &workTree{repo: o.Repo, pkg: servePackage, pin: o.Go, cache: o.Cache, store: w.engine.Store, p: o.Progress, offline: o.Offline}
 		done, err := tree.prepare(ctx)
 		if err != nil {
 			return nil, err
