@@ -96,7 +96,7 @@ func Write(ctx context.Context, o Options, names []string, to string) (*Supplied
 // beside says why nothing can be put beside the folder, where it is made.
 func beside(ctx context.Context, err error, to string) error {
 	if ctx.Err() == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
-		return verdict.Usagef("%s cannot be made: %s is no folder that is there; make it, or name another with --to", to, filepath.Dir(to))
+		return verdict.Usagef("%s cannot be made (%v): make the folder around it, or name another with --to", to, err)
 	}
 	return explain(err, to)
 }
@@ -107,7 +107,10 @@ func explain(err error, to string) error {
 	var said *verdict.Problem
 	var at *fs.PathError
 	parent := filepath.Dir(to)
-	if errors.As(err, &said) || errors.As(err, &at) && filepath.IsAbs(at.Path) && !strings.HasPrefix(at.Path, to) {
+	switch here := errors.As(err, &at) && strings.HasPrefix(at.Path, to); {
+	case here:
+		err = at // what the store in the folder says of it speaks of DIST_CACHE
+	case at != nil && filepath.IsAbs(at.Path), errors.As(err, &said):
 		return err
 	}
 	switch {
