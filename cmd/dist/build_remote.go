@@ -52,6 +52,9 @@ func (f *buildFlags) remote(cmd *cobra.Command, o *build.Options) (build.Remote,
 	if r.push && (f.noSandbox || f.hostTools) {
 		return nil, verdict.Usagef("what is built with --no-sandbox or --host-tools is never pushed: leave out --remote-cache-push")
 	}
+	if r.key != "" && !r.push {
+		return nil, verdict.Usagef("--remote-cache-key signs what is pushed: it goes with --remote-cache-push")
+	}
 	return r.open(o)
 }
 

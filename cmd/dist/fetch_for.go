@@ -37,6 +37,10 @@ func (s *supplyFlags) asked(cmd *cobra.Command) bool {
 
 func (s *supplyFlags) run(cmd *cobra.Command, n *network, args []string) error {
 	switch {
+	case cmd.Flags().Changed("for") && len(s.names) == 0:
+		return verdict.Usagef("--for is empty: name a component, or %s", inputs.Checks)
+	case cmd.Flags().Changed("to") && s.to == "":
+		return verdict.Usagef("--to is empty: name a folder")
 	case len(s.names) == 0:
 		return verdict.Usagef("--to goes with --for: name a component")
 	case len(args) > 0:

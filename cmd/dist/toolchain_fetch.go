@@ -78,6 +78,11 @@ func fetchToolchain(cmd *cobra.Command, e *fetch.Engine, p *pins.Pin) fetchedToo
 	}
 	_, err := toolchain.Cached(e.Store, p)
 	row.Hit = err == nil
+	if e.Offline && !row.Hit && p.Track.Kind == pins.GoModule {
+		// It comes from a go client, which knows nothing of --offline.
+		row.Verdict, row.Why = verdict.Infra, p.Name+" is not here and --offline forbids to ask for it: run the same once without --offline"
+		return row
+	}
 	if row.Path, err = toolchain.Fetch(cmd.Context(), e.Store, e, p, e.Progress); err != nil {
 		row.Verdict, row.Why = verdict.Of(err), err.Error()
 		return row

@@ -53,8 +53,8 @@ type Options struct {
 	Cache Cache
 	Go    GoPin
 
+	Offline   bool // ask nobody for the toolchain and for Go modules
 	NoSandbox bool // build in plain sight of the machine; marked, never released
-	Offline   bool // nothing is asked of the network
 	// Runner makes the runner of a key space that executes the steps; nil: this
 	// machine does. What it makes may have another space.
 	Runner   func(context.Context, Space) (Runner, error) `json:"-"`

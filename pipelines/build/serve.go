@@ -5,6 +5,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -107,16 +108,18 @@ func (w *workTree) prepare(ctx context.Context) (done func(), err error) {
 	return done, nil
 }
 
-// toolchain is the pinned Go.
+// toolchain returns the pinned Go. What downloads it knows nothing of --offline.
 func (w *workTree) toolchain(ctx context.Context) (*toolchain.Go, error) {
 	if !w.offline {
 		return toolchain.FetchGo(ctx, w.store, w.pin.Version, w.pin.Sum, w.p)
 	}
 	g, err := toolchain.CachedGo(w.store, w.pin.Version, w.pin.Sum)
-	if err != nil {
-		return nil, verdict.Infraf("the Go toolchain %s is not here and --offline forbids to ask for it: run the same once without --offline", w.pin.Version)
+	var absent *store.Absent
+	var damaged *store.Damaged
+	if errors.As(err, &absent) || errors.As(err, &damaged) {
+		return nil, verdict.Infraf("the toolchain go is not here, or damaged, and --offline forbids to ask for it: run the same once without --offline")
 	}
-	return g, nil
+	return g, err
 }
 
 func (w *workTree) copy(ctx context.Context) (err error) {
@@ -150,7 +153,7 @@ func (w *workTree) sources(ctx context.Context) (*sourceList, error) {
 		return l, err
 	}
 	if w.offline {
-		return nil, verdict.Infraf("the Go modules of %s are not all here and --offline forbids to ask for them: run the same once without --offline", path.Base(w.pkg))
+		return nil, verdict.Infraf("Go modules of %s are not here and --offline forbids to ask for them: run the same once without --offline", path.Base(w.pkg))
 	}
 	hosts := toolchain.FindHostGo(ctx)
 	var settings []string

@@ -368,6 +368,17 @@ func TestServeRefuses(t *testing.T) {
 			t.Setenv("PATH", t.TempDir())
 			t.Setenv("GOROOT", t.TempDir())
 		}, verdict.Infra, 5, "install Go 1.26 or newer"},
+		{"no toolchain, offline", func(t *testing.T, o *Options) {
+			o.Cache, o.Offline = Cache{t.TempDir()}, true
+		}, verdict.Infra, 5, "the toolchain go is not here, or damaged, and --offline forbids"},
+		{"no modules, offline", func(t *testing.T, o *Options) {
+			// The store of before, and no modules beside it.
+			bare := t.TempDir()
+			if err := os.Symlink(filepath.Join(cache.Dir, "store"), filepath.Join(bare, "store")); err != nil {
+				t.Fatal(err)
+			}
+			o.Cache, o.Offline = Cache{bare}, true
+		}, verdict.Infra, 5, "Go modules of 1bit are not here and --offline forbids"},
 		{"a module that go.sum does not know", func(t *testing.T, o *Options) {
 			write(t, o.Repo, "go.sum", "")
 		}, verdict.Fail, 1, "go.sum"},
@@ -438,17 +449,5 @@ func TestServeWithoutSandbox(t *testing.T) {
 	e, err := st.Get(plain.Key)
 	if err != nil || e.Meta["space"] != string(NoSandbox) {
 		t.Errorf("the record says %v, %v", e, err)
-	}
-}
-
-// Offline nobody is asked, not even through the machine's go command.
-func TestServeOffline(t *testing.T) {
-	t.Parallel()
-	_, err := Serve(t.Context(), Options{
-		Repo: "../..", Out: t.TempDir(), Cache: Cache{Dir: t.TempDir()}, Offline: true,
-		Go: GoPin{Version: "v0.0.1-go1.27.4.linux-amd64", Sum: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
-	})
-	if verdict.Of(err) != verdict.Infra || !strings.Contains(err.Error(), "is not here and --offline forbids to ask for it") {
-		t.Errorf("%s: %v", verdict.Of(err), err)
 	}
 }

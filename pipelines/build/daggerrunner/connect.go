@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -38,6 +39,9 @@ const (
 // answer is an infra error of one sentence.
 func Connect(ctx context.Context) (*dagger.Client, error) {
 	if os.Getenv(sessionVariable) == "" {
+		if u, err := url.Parse(os.Getenv(engineVariable)); err != nil || hasPassword(u) {
+			return nil, verdict.Usagef("%s is no address of an engine, such as tcp://build.example:1234; it holds no password", engineVariable)
+		}
 		if err := findCommand(); err != nil {
 			return nil, err
 		}
@@ -87,12 +91,20 @@ func dial(ctx context.Context, engine string) error {
 // dialLimit bounds one attempt to reach an engine.
 const dialLimit = 10 * time.Second
 
+func hasPassword(u *url.URL) bool {
+	_, has := u.User.Password()
+	return has
+}
+
 // unreachable makes one sentence of what SDK and command say.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	where := "the one that the dagger command looks for"
+	if session := os.Getenv(sessionVariable); session != "" {
+		return verdict.Infraf("the Dagger session of %s=%s does not answer (%s): run this without that variable, or build with --runner host", sessionVariable, inert.Line(session, 20), reason(err))
+	}
 	if host := os.Getenv(engineVariable); host != "" {
 		where = host
 	}
@@ -107,6 +119,7 @@ func reason(err error) string {
 			last = line
 		}
 	}
+	last, _, _ = strings.Cut(last, " [traceparent:") // of the command's own reports
 	return inert.Line(strings.TrimSuffix(last, "."), 200)
 }
 

@@ -190,10 +190,11 @@ func TestTheRecorderRefuses(t *testing.T) {
 func TestConnectSaysWhoDoesNotAnswer(t *testing.T) {
 	dir := t.TempDir()
 	command := filepath.Join(dir, "dagger")
-	if err := os.WriteFile(command, []byte("#!/bin/sh\necho 'Error: start engine: no docker here.' >&2\nexit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(command, []byte("#!/bin/sh\necho 'Error: start engine: no docker here. [traceparent:00-11]' >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, path, engine, say string }{
+		{"a session that is none", dir, "session", "the Dagger session of DAGGER_SESSION_PORT=abc does not answer"},
 		{"no command", "/nowhere", "", "there is no dagger command on PATH"},
 		{"no socket", dir, "unix:///nowhere/engine.sock", "no Dagger engine answers at unix:///nowhere/engine.sock"},
 		{"a closed port", dir, "tcp://127.0.0.1:1", "no Dagger engine answers at tcp://127.0.0.1:1"},
@@ -203,12 +204,27 @@ func TestConnectSaysWhoDoesNotAnswer(t *testing.T) {
 			for name, value := range map[string]string{sessionVariable: "", trackVariable: "", commandVariable: "", "PATH": c.path, engineVariable: c.engine} {
 				t.Setenv(name, value) // and as it was afterwards
 			}
-			os.Unsetenv(sessionVariable)
+			if os.Unsetenv(sessionVariable); c.engine == "session" {
+				os.Setenv(sessionVariable, "abc")
+			}
 			_, err := Connect(t.Context())
-			if verdict.Of(err) != verdict.Infra || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "--runner host") {
+			if verdict.Of(err) != verdict.Infra || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "traceparent") || !strings.Contains(err.Error(), "--runner host") {
 				t.Errorf("%s: %v", verdict.Of(err), err)
 			}
 		})
+	}
+}
+
+// What is no address is not repeated: it may hold a password.
+func TestConnectKeepsPasswords(t *testing.T) {
+	for _, engine := range []string{"tcp://user:hunter2@127.0.0.1:1", "ssh://user:hunter2@build.example", "tcp://user:hunter2@[::1", "://hunter2"} {
+		for name, value := range map[string]string{sessionVariable: "", trackVariable: "1", commandVariable: "/nowhere/dagger", engineVariable: engine} {
+			t.Setenv(name, value)
+		}
+		_, err := Connect(t.Context())
+		if verdict.ExitCode(err) != verdict.ExitUsage || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), engineVariable) {
+			t.Errorf("%s: %v", engine, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ package remotecache
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -40,8 +41,14 @@ func ParseAddress(s string) (Address, error) {
 			options = append(options, name.Insecure)
 		}
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return Address{}, verdict.Usagef("%s: its port is none", form)
+		}
+	}
+	// The library's error repeats the repository.
 	if a.repo, err = name.NewRepository(u.Host+"/"+strings.Trim(u.Path, "/"), options...); err != nil {
-		return Address{}, verdict.Usagef("%s: %v", form, err)
+		return Address{}, verdict.Usagef("%s: HOST has a dot or a port, REPOSITORY has a-z, 0-9 and _ - . / only, and neither tag nor digest", form)
 	}
 	return a, nil
 }

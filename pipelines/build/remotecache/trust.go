@@ -10,7 +10,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
@@ -50,7 +53,7 @@ type trustFile struct {
 
 // LoadTrust reads a trust file. All that is wrong with it is told at once.
 func LoadTrust(path string) (*Trust, error) {
-	data, err := os.ReadFile(path)
+	data, err := readSmall(path)
 	if err != nil {
 		return nil, verdict.Usagef("the trust file of the remote cache: %v", err)
 	}
@@ -65,8 +68,12 @@ func parseTrust(data []byte, path string) (*Trust, error) {
 	var f trustFile
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
-	if err := dec.Decode(&f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
+		return nil, yamlProblem(path, err)
+	}
+	// What stands in a second document, a revocation perhaps, must not be lost.
+	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s has more than one document: write all keys into one", path)
 	}
 	var at struct{ Keys []yaml.Node }
 	if err := yaml.Unmarshal(data, &at); err != nil {
@@ -84,8 +91,15 @@ func parseTrust(data []byte, path string) (*Trust, error) {
 		if k.Name == "" {
 			wrong("it has no name")
 		}
-		if k.Revoked != nil && (k.Revoked.On == "" || k.Revoked.Why == "") {
-			wrong("a revocation says on which day and why")
+		if saysRevoked(&at.Keys[i]) {
+			switch r := k.Revoked; {
+			case r == nil || r.On == "" || r.Why == "":
+				wrong("a revocation says on which day and why")
+			default:
+				if _, err := time.Parse(time.DateOnly, r.On); err != nil {
+					wrong("revoked: on: %q is no day as 2026-11-30", r.On)
+				}
+			}
 		}
 		trusted := &trusted{name: k.Name, revoked: k.Revoked}
 		var err error
@@ -119,6 +133,36 @@ func parseTrust(data []byte, path string) (*Trust, error) {
 		return nil, errors.Join(problems...)
 	}
 	return t, nil
+}
+
+// saysRevoked reports whether a key has the field, also with nothing in it.
+func saysRevoked(key *yaml.Node) bool {
+	if key.Kind == yaml.AliasNode {
+		key = key.Alias
+	}
+	for i := 0; i+1 < len(key.Content); i += 2 {
+		// What is merged into a key may hold the field too.
+		if name := key.Content[i]; name.Value == "revoked" || name.Tag == "!!merge" && saysRevoked(key.Content[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// goTypes is how the YAML library names where a value should have gone.
+var goTypes = regexp.MustCompile(`(?m) (?:in type|into) .*$`)
+
+// yamlProblem tells an error of the YAML library without our types.
+func yamlProblem(path string, err error) error {
+	var types *yaml.TypeError
+	if !errors.As(err, &types) {
+		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var lines []error
+	for _, text := range types.Errors {
+		lines = append(lines, fmt.Errorf("%s: %s: see 'Who is trusted' in docs/build.md", path, goTypes.ReplaceAllString(text, "")))
+	}
+	return errors.Join(lines...)
 }
 
 // refusal says why a key is not taken at a time, or "".
@@ -168,4 +212,21 @@ func (t *Trust) Accepts(s *Signer, now time.Time) error {
 		return verdict.Usagef("nobody would take what is signed: %s", why)
 	}
 	return nil
+}
+
+// maxFile is the most bytes of a file with keys that count.
+const maxFile = 1 << 20
+
+// readSmall reads a file that may be a pipe, as long as it ends.
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxFile)
+	}
+	return data, err
 }

@@ -371,9 +371,14 @@ func TestTrustFile(t *testing.T) {
 	rsa := "MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAL"
 	for name, c := range map[string]struct{ text, say string }{
 		"no keys":       {"keys: []\n", "names no key"},
-		"empty":         {"", "EOF"},
+		"empty":         {"", "names no key"},
 		"no YAML":       {"keys: [", "cache.yaml"},
 		"unknown field": {"keys:\n  - nme: x\n", "nme"},
+		"no list":       {"keys: {}\n", "cache.yaml: line 1: cannot unmarshal !!map: see"},
+		"two documents": {"keys:\n" + keyLines("a", public, "2026-01-01", "2027-01-01", "") + "---\nkeys: []\n", "more than one document"},
+		"revoked when?": {"keys:\n" + keyLines("a", public, "2026-01-01", "2027-01-01", "") + "    revoked: {on: soon, why: sold}\n", `revoked: on: "soon" is no day`},
+		"revoked, but":  {"keys:\n" + keyLines("a", public, "2026-01-01", "2027-01-01", "") + "    revoked:\n", "says on which day and why"},
+		"merged":        {"keys:\n" + keyLines("a", public, "2026-01-01", "2027-01-01", "") + "    <<: {revoked: }\n", "says on which day and why"},
 		"no such day":   {"keys:\n" + keyLines("builder", public, "2026-13-01", "2027-01-01", ""), `cache.yaml:2: key "builder": from: "2026-13-01" is no day`},
 		"backwards":     {"keys:\n" + keyLines("builder", public, "2027-01-01", "2026-01-01", ""), "it ends before it begins"},
 		"another key":   {"keys:\n" + keyLines("builder", rsa, "2026-01-01", "2027-01-01", ""), "it is no ed25519 key"},
@@ -386,6 +391,8 @@ func TestTrustFile(t *testing.T) {
 		}
 		if _, err := LoadTrust(path); verdict.ExitCode(err) != verdict.ExitUsage || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v", name, err)
+		} else if strings.Contains(err.Error(), "struct") || strings.Contains(err.Error(), "remotecache") {
+			t.Errorf("%s: it speaks of our types: %v", name, err)
 		}
 	}
 	two := "keys:\n" + keyLines("", "x", "2026-01-01", "2027-01-01", "") + keyLines("b", "x", "x", "2027-01-01", "")
@@ -415,6 +422,18 @@ func TestSignerFile(t *testing.T) {
 	}
 }
 
+// A file without an end is not read until there is no memory left.
+func TestKeyFilesEnd(t *testing.T) {
+	for name, load := range map[string]func(string) error{
+		"trust":  func(path string) error { _, err := LoadTrust(path); return err },
+		"signer": func(path string) error { _, err := LoadSigner(path); return err },
+	} {
+		if err := load("/dev/zero"); verdict.ExitCode(err) != verdict.ExitUsage || !strings.Contains(err.Error(), "/dev/zero") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestParseAddress(t *testing.T) {
 	for s, want := range map[string]string{
 		"oci://registry.example.com/1bit/outputs":              "oci://registry.example.com/1bit/outputs",
@@ -435,6 +454,11 @@ func TestParseAddress(t *testing.T) {
 		"oci://registry.example.com/a?plain-http=maybe": "",
 		"oci://user:hunter2@registry.example.com/a":     "",
 		"oci://user:hunter2@registry.example.com/%zz":   "",
+		"oci://registry.example.com/user:hunter2@a":     "",
+		"oci://registry.example.com/hunter2/../A":       "",
+		"oci://hunter2/../a":                            "",
+		"oci://registry.example.com:99999/a":            "",
+		"oci://registry.example.com:0/a":                "",
 	} {
 		a, err := ParseAddress(s)
 		if want == "" {

@@ -15,6 +15,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 
 	"github.com/1bit-MONSTER/engine/internal/filelock"
 	"github.com/1bit-MONSTER/engine/internal/rmtree"
@@ -71,24 +73,53 @@ func Write(ctx context.Context, o Options, names []string, to string) (*Supplied
 	}
 	lock, err := filelock.Wait(ctx, to+".lock", nil)
 	if err != nil {
-		return nil, err
+		return nil, beside(ctx, err, to)
 	}
 	defer lock.Unlock()
 	if err := errors.Join(rmtree.All(s.to), rmtree.All(to+".old")); err != nil {
-		return nil, err
+		return nil, explain(err, to)
 	}
 	if err := s.fill(ctx); err != nil {
 		rmtree.All(s.to)
-		return nil, store.Explain(err, filepath.Dir(to))
+		return nil, explain(err, to)
 	}
 	if err := os.Rename(to, to+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, explain(err, to)
 	}
 	if err := os.Rename(s.to, to); err != nil {
-		return nil, err
+		return nil, explain(err, to)
 	}
 	s.done.To = to
 	return &s.done, rmtree.All(to + ".old")
+}
+
+// beside says why nothing can be put beside the folder, where it is made.
+func beside(ctx context.Context, err error, to string) error {
+	if ctx.Err() == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+		return verdict.Usagef("%s cannot be made (%v): make the folder around it, or name another with --to", to, err)
+	}
+	return explain(err, to)
+}
+
+// explain tells what the user can do about a folder that cannot be written: it
+// is --to that names it, not DIST_CACHE.
+func explain(err error, to string) error {
+	var said *verdict.Problem
+	var at *fs.PathError
+	parent := filepath.Dir(to)
+	switch here := errors.As(err, &at) && strings.HasPrefix(at.Path, to); {
+	case here:
+		err = at // what the store in the folder says of it speaks of DIST_CACHE
+	case at != nil && filepath.IsAbs(at.Path), errors.As(err, &said):
+		return err
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return verdict.Infraf("the disk of %s is full (%w): free room there, or name a folder on another disk with --to", parent, err)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return verdict.Infraf("%s cannot be written (%w): name a folder elsewhere with --to", parent, err)
+	}
+	return err
 }
 
 // ours refuses a folder that Write did not make.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -255,6 +256,8 @@ func TestWriteRefuses(t *testing.T) {
 		{"unknown", w.o, []string{"nothing"}, "a", 2, "there is no such component"},
 		{"not yet", w.o, []string{"later"}, "a", 5, "it is not written"},
 		{"somebody's folder", w.o, []string{"prog"}, "mine", 2, "was not made by"},
+		{"no folder around it", w.o, []string{"prog"}, "none/a", 2, "make the folder around it"},
+		{"in a file", w.o, []string{"prog"}, "mine/file/a", 2, "name another with --to"},
 		{"a file", w.o, []string{"prog"}, "mine/file", 2, "is no folder"},
 		{"modules offline", offline, []string{"prog"}, "a", 5, "Go modules of this repository are not here and --offline forbids"},
 		{"toolchain offline", bare, []string{"prog"}, "a", 5, "the toolchain go is not here, or damaged, and --offline forbids"},
@@ -273,6 +276,18 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(mine, "file")); err != nil || string(data) != "mine" {
 		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// A full disk is that of the folder, whatever its store says.
+func TestFullDiskNamesTheFolder(t *testing.T) {
+	full := store.Explain(&fs.PathError{Op: "write", Path: "/media/in.part/store/tmp/x", Err: syscall.ENOSPC}, "/media/in.part/store")
+	if err := explain(full, "/media/in"); verdict.ExitCode(err) != 5 || !strings.Contains(err.Error(), "the disk of /media is full") || strings.Contains(err.Error(), "DIST_CACHE") {
+		t.Error(err)
+	}
+	cache := store.Explain(&fs.PathError{Op: "write", Path: "/cache/store/tmp/x", Err: syscall.ENOSPC}, "/cache")
+	if err := explain(cache, "/media/in"); !strings.Contains(err.Error(), "DIST_CACHE") {
+		t.Error(err)
 	}
 }
 
