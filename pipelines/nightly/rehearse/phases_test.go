@@ -1,7 +1,7 @@
 // Copyright 2026 The 1bit engine authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build unix
+//go:build linux
 
 package rehearse
 
