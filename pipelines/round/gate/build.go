@@ -4,6 +4,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -64,8 +65,13 @@ func components(ctx context.Context, f *findings, s *Subject) error {
 		return nil
 	}
 	var names []string
-	for _, r := range recipes {
-		if pin := owing(ctx, s, r); pin != "" {
+	owed := map[string]string{} // pins, by the recipes that they stop
+	for _, r := range recipes { // each after those that it needs
+		pin := owing(ctx, s, r)
+		for _, need := range r.Needs {
+			pin = cmp.Or(pin, owed[need])
+		}
+		if owed[r.Name] = pin; pin != "" {
 			f.say(verdict.Skipped, "%s cannot be built yet, on main neither: what pin %s declares to download is in no input of it", r.Name, pin)
 			continue
 		}

@@ -124,8 +124,10 @@ func TestBuildOfWhatMainOwes(t *testing.T) {
 	t.Parallel()
 	cmake := "project(a)\nfile(DOWNLOAD https://dl.example/x.bin x.bin)\n"
 	w, s := step(t, gittest.Files{"CMakeLists.txt": cmake}, gittest.Files{"CMakeLists.txt": cmake, "b": "more\n"})
-	w.workshop(s, build.HostTools, recipe("app", "a", "exit 1"))
-	w.wants("owing", w.gate("build", offline(s)), verdict.Skipped, false, "app cannot be built yet, on main neither", "pin a")
+	needs := recipe("kernels", "b", "exit 1")
+	needs.Needs = []string{"app"}
+	w.workshop(s, build.HostTools, recipe("app", "a", "exit 1"), needs)
+	w.wants("owing", w.gate("build", offline(s)), verdict.Skipped, false, "app cannot be built yet, on main neither", "pin a", "kernels cannot be built yet")
 }
 
 func TestBuildWithoutToolchain(t *testing.T) {
