@@ -22,16 +22,10 @@ func (r *resolving) open(ctx context.Context, p *ledger.Proposal) (bool, error) 
 	if r.o.Mode != round.Live {
 		return true, nil
 	}
-	remote, err := r.pushRemote(ctx)
+	remote, ref, there, err := r.pushed(ctx, p.Branch)
 	if err != nil {
 		return false, err
 	}
-	name := "refs/heads/" + p.Branch
-	refs, err := git.LsRemote(ctx, remote, name)
-	if err != nil {
-		return false, err
-	}
-	ref, there := refs.Find(name)
 	if !there && r.memory.Retried.After(p.At) {
 		return false, nil
 	}
@@ -41,7 +35,7 @@ func (r *resolving) open(ctx context.Context, p *ledger.Proposal) (bool, error) 
 	if string(ref.ID) != p.Commit {
 		return true, nil // a person works on it
 	}
-	spec := git.FetchSpec{Refs: []git.Refspec{{From: name, To: "refs/dist/proposals/" + r.group.Name}}, Depth: 2}
+	spec := git.FetchSpec{Refs: []git.Refspec{{From: ref.Name, To: "refs/dist/proposals/" + r.group.Name}}, Depth: 2}
 	if err := r.repo.Fetch(ctx, remote, spec); err != nil {
 		return false, err
 	}
@@ -60,19 +54,29 @@ func (r *resolving) free(ctx context.Context) error {
 	if r.o.Mode != round.Live {
 		return nil
 	}
-	remote, err := r.pushRemote(ctx)
+	branch := proposal.Branch(r.group.Name)
+	_, ref, there, err := r.pushed(ctx, branch)
 	if err != nil {
 		return err
 	}
-	name := "refs/heads/" + proposal.Branch(r.group.Name)
-	refs, err := git.LsRemote(ctx, remote, name)
-	if err != nil {
-		return err
-	}
-	if ref, there := refs.Find(name); there && !slices.Contains(r.ours(r.memory), ref.ID) {
-		return &proposal.Occupied{Branch: proposal.Branch(r.group.Name), Head: ref.ID}
+	if there && !slices.Contains(r.ours(r.memory), ref.ID) {
+		return &proposal.Occupied{Branch: branch, Head: ref.ID}
 	}
 	return nil
+}
+
+// pushed asks the remote of the proposals where a branch is, if it is there.
+func (r *resolving) pushed(ctx context.Context, branch string) (remote git.Remote, ref git.Ref, there bool, err error) {
+	if remote, err = r.pushRemote(ctx); err != nil {
+		return remote, ref, false, err
+	}
+	name := "refs/heads/" + branch
+	refs, err := git.LsRemote(ctx, remote, name)
+	if err != nil {
+		return remote, ref, false, err
+	}
+	ref, there = refs.Find(name)
+	return remote, ref, there, nil
 }
 
 // wait is for a person to merge what is proposed.
